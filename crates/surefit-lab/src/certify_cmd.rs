@@ -38,14 +38,16 @@ A demand states the most that a program has live at once. Its file is TOML or JS
 these forms; the first or second can be combined with the third:
   request_bytes = 65536
   largest_request_bytes = 256
-      requests of at most 65,536 bytes in all, each of at most 256 bytes, in any mix of sizes. Optional
-      key: smallest_request_bytes (16 if absent: each object costs bytes of its own).
+      requests of at most 65,536 bytes in all, each of at most 256 bytes, in any mix of sizes.
+      Optional keys: smallest_request_bytes (16 if absent: each object costs bytes of its own),
+      align_bytes (the strictest alignment; 8 if absent).
   objects = 10000
   block_bytes = 640000
       at most 10,000 objects in any mix of sizes, with at most 640,000 bytes of page-blocks in all.
       The page-block of an object is its request rounded up to a size-class: at most 1/8 larger for
-      64 bytes and more. An object in pieces has several page-blocks. Optional keys:
-      largest_request_bytes (the largest request), resized_bytes (the largest resized object).
+      64 bytes and more; if aligned to more than 8, to one that is a multiple of it. An object in
+      pieces has several page-blocks. Optional keys: largest_request_bytes (the largest request),
+      align_bytes, resized_bytes (the largest resized object).
   [[budgets]]
       a further budget of either form, used at the same time: all budgets of a file are added up.
   [[per_class]]

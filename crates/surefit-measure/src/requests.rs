@@ -58,28 +58,35 @@ impl Requests {
     /// # Errors
     /// A request has no page-block: it is larger than a page, and not in pieces.
     pub fn budget<W: Width>(self, config: &Config) -> Result<Budget> {
-        let worst = self.worst::<W>(config)?;
+        self.budget_aligned::<W>(config, ALIGN)
+    }
+
+    /// As [`Requests::budget`], for requests at alignments of up to `align`, which is at least eight.
+    ///
+    /// # Errors
+    /// As [`Requests::budget`].
+    pub fn budget_aligned<W: Width>(self, config: &Config, align: usize) -> Result<Budget> {
+        let worst = self.worst::<W>(config, align)?;
         Ok(Budget {
             objects: worst.blocks.of(self.live),
             block_bytes: worst.bytes.of(self.live),
-            classes: self.classes(config),
+            classes: self.classes(config, align),
         })
     }
 
     /// The classes that serve the requests, their pieces and spines.
-    fn classes(self, config: &Config) -> ClassSet {
-        let (geometry, largest) = (config.geometry(), self.contiguous(config));
+    fn classes(self, config: &Config, align: usize) -> ClassSet {
         if self.sizes == Sizes::Powers {
-            let classes = self
-                .powers(largest)
-                .filter_map(|bytes| geometry.class_for(bytes, ALIGN));
+            let (geometry, largest) = (config.geometry(), self.contiguous(config));
+            let aligns = (ALIGN.ilog2()..=align.ilog2()).map(|log2| 1_usize << log2);
+            let classes = aligns.flat_map(|align| {
+                let classes = self.powers(largest);
+                classes.filter_map(move |bytes| geometry.class_for(bytes, align))
+            });
             return classes.fold(ClassSet::EMPTY, ClassSet::with);
         }
-        let classes = ClassSet::of_requests(geometry, largest as usize);
-        let large = config.division().large_bytes();
-        let has_large = config.piece_bytes().is_some() && self.largest >= large as u64;
-        let large = geometry.class_for(large, ALIGN).filter(|_| has_large);
-        large.map_or(classes, |large| classes.with(large))
+        let largest = usize::try_from(self.largest).unwrap_or(usize::MAX);
+        ClassSet::of_objects(config, largest, align)
     }
 
     /// The largest request, or piece of one, that has a page-block of its own.
@@ -104,10 +111,10 @@ impl Requests {
         steps.take_while(|bytes| *bytes <= largest).collect()
     }
 
-    fn worst<W: Width>(self, config: &Config) -> Result<Worst> {
+    fn worst<W: Width>(self, config: &Config, align: usize) -> Result<Worst> {
         let (mut worst, steps) = (Worst::default(), self.steps(config));
         for &bytes in &steps {
-            worst.meet::<W>(config, bytes.max(self.smallest))?;
+            worst.meet::<W>(config, bytes.max(self.smallest), align)?;
         }
         let piece = self.contiguous(config);
         let most = self.largest.saturating_sub(1) / piece;
@@ -116,11 +123,11 @@ impl Requests {
             for whole in tried + 1..=pieces.min(most) {
                 let requests = steps.iter().map(|last| whole * piece + last);
                 for request in requests.take_while(|request| *request <= self.largest) {
-                    worst.meet::<W>(config, request)?;
+                    worst.meet::<W>(config, request, align)?;
                 }
             }
             tried = pieces.min(most);
-            if worst.holds_beyond::<W>(config, piece, tried) {
+            if worst.holds_beyond::<W>(config, piece, tried, align) {
                 break;
             }
             pieces *= 2;
@@ -144,8 +151,8 @@ struct Worst {
 }
 
 impl Worst {
-    fn meet<W: Width>(&mut self, config: &Config, request: u64) -> Result<()> {
-        let cost = BlockCount::of::<W>(config, request as usize, ALIGN);
+    fn meet<W: Width>(&mut self, config: &Config, request: u64, align: usize) -> Result<()> {
+        let cost = BlockCount::of::<W>(config, request as usize, align);
         let cost = cost.with_context(|| format!("a request of {request} bytes"))?;
         self.blocks.meet(cost.blocks, request);
         self.bytes.meet(cost.bytes, request);
@@ -153,8 +160,14 @@ impl Worst {
     }
 
     /// Whether no request of more whole pieces than `pieces` is worse.
-    fn holds_beyond<W: Width>(&self, config: &Config, piece: u64, pieces: u64) -> bool {
-        let class = config.geometry().class_for(piece as usize, ALIGN);
+    fn holds_beyond<W: Width>(
+        &self,
+        config: &Config,
+        piece: u64,
+        pieces: u64,
+        align: usize,
+    ) -> bool {
+        let class = config.geometry().class_for(piece as usize, align);
         let block = class.map(|class| u64::from(config.geometry().layout(class).block_bytes));
         let word = W::SPINE_WORD_BYTES as u64;
         self.blocks.holds_beyond(1, piece, word, pieces)

@@ -43,13 +43,13 @@ fn covers_file(file: &DemandFile) -> Result<()> {
         is_covered(peak.request_bytes as u64, align)?;
     }
     for budget in file.budgets()? {
-        let largest = match budget {
-            Counted::Requests(requests) => Some(requests.largest),
-            Counted::Blocks(_, _, largest) => largest.map(|it| it as u64),
+        let (largest, align) = match budget {
+            Counted::Requests(requests, align) => (Some(requests.largest), align),
+            Counted::Blocks(_, _, largest, align) => (largest.map(|it| it as u64), align),
         };
         let largest = largest
             .context("the demand does not say its largest request: give largest_request_bytes")?;
-        is_covered(largest, LEAST_ALIGN)?;
+        is_covered(largest, align)?;
     }
     let resized = file.resized_bytes.map(|it| it as u64);
     resized.map_or(Ok(()), |bytes| is_covered(bytes, LEAST_ALIGN))

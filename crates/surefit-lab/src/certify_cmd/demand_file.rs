@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use surefit_measure::requests::{Requests, Sizes};
 use surefit_measure::small_file;
+use surefit_measure::steps::LEAST_ALIGN;
 
 /// The smallest request, in bytes, if a file does not say it: smaller ones cost as much.
 const SMALLEST: u64 = 16;
@@ -27,6 +28,8 @@ pub(crate) struct DemandFile {
     /// The largest request, in bytes; if absent, requests use all size-classes up to the piece
     /// size.
     pub(crate) largest_request_bytes: Option<usize>,
+    /// The strictest alignment of these requests, in bytes; 8 if absent. A page-block is a multiple of it.
+    pub(crate) align_bytes: Option<usize>,
     /// Further joint budgets. All budgets of the file hold at once: their sum is certified.
     #[serde(default)]
     pub(crate) budgets: Vec<BudgetOfFile>,
@@ -59,6 +62,8 @@ pub(crate) struct BudgetOfFile {
     pub(crate) block_bytes: Option<u64>,
     /// The largest request, in bytes.
     pub(crate) largest_request_bytes: Option<usize>,
+    /// The strictest alignment of these requests, in bytes; 8 if absent.
+    pub(crate) align_bytes: Option<usize>,
 }
 
 /// The most objects of one size live at once.
@@ -75,10 +80,10 @@ pub(crate) struct Peak {
 
 /// What a budget counts.
 pub(super) enum Counted {
-    /// Requests.
-    Requests(Requests),
-    /// Page-blocks, their bytes, and the largest request.
-    Blocks(u64, u64, Option<usize>),
+    /// Requests, and their strictest alignment.
+    Requests(Requests, usize),
+    /// Page-blocks, their bytes, the largest request, and the strictest alignment.
+    Blocks(u64, u64, Option<usize>, usize),
 }
 
 impl DemandFile {
@@ -129,6 +134,7 @@ impl DemandFile {
             objects: self.objects,
             block_bytes: self.block_bytes,
             largest_request_bytes: self.largest_request_bytes,
+            align_bytes: self.align_bytes,
         };
         let own = own.counted()?;
         let further = self.budgets.iter().map(|budget| {
@@ -139,19 +145,32 @@ impl DemandFile {
         });
         own.into_iter().map(Ok).chain(further).collect()
     }
+
+    /// The strictest alignment of all budgets.
+    ///
+    /// # Errors
+    /// As [`aligned`].
+    pub(super) fn strictest(&self) -> Result<usize> {
+        let further = self.budgets.iter().map(|budget| budget.align_bytes);
+        further.fold(aligned(self.align_bytes), |strictest, align| {
+            Ok(strictest?.max(aligned(align)?))
+        })
+    }
 }
 
 impl BudgetOfFile {
     /// What the budget counts, if it states anything.
     fn counted(&self) -> Result<Option<Counted>> {
+        let align = aligned(self.align_bytes)?;
         if let Some(requests) = self.requests()? {
-            return Ok(Some(Counted::Requests(requests)));
+            return Ok(Some(Counted::Requests(requests, align)));
         }
         match (self.objects, self.block_bytes) {
             (Some(objects), Some(bytes)) => Ok(Some(Counted::Blocks(
                 objects,
                 bytes,
                 self.largest_request_bytes,
+                align,
             ))),
             (None, None) => Ok(None),
             _ => bail!(
@@ -189,6 +208,18 @@ impl BudgetOfFile {
             live,
         }))
     }
+}
+
+/// An alignment of a file: a power of two, and at least the least.
+///
+/// # Errors
+/// One line that names the problem and the remedy.
+pub(super) fn aligned(align_bytes: Option<usize>) -> Result<usize> {
+    let align = align_bytes.unwrap_or(LEAST_ALIGN);
+    if !align.is_power_of_two() {
+        bail!("align_bytes = {align}: write a power of two");
+    }
+    Ok(align.max(LEAST_ALIGN))
 }
 
 #[cfg(test)]

@@ -4,9 +4,8 @@ use anyhow::{Context, Result, anyhow, bail};
 use surefit_compact::certify::{BlockCount, Budget, ClassSet, Demand, DemandMeter};
 use surefit_compact::pieces::Pieces;
 use surefit_compact::{Config, Geometry, Width};
-use surefit_measure::steps::LEAST_ALIGN;
 
-use super::demand_file::{Counted, DemandFile, Peak};
+use super::demand_file::{Counted, DemandFile, Peak, aligned};
 use super::margin::Margin;
 
 /// A demand on heaps of one configuration.
@@ -42,11 +41,13 @@ impl Needed {
         let mut sum = None;
         for counted in file.budgets()? {
             let budget = match counted {
-                Counted::Requests(requests) => requests.budget::<W>(config)?,
-                Counted::Blocks(objects, bytes, largest) => Budget {
+                Counted::Requests(requests, align) => {
+                    requests.budget_aligned::<W>(config, align)?
+                }
+                Counted::Blocks(objects, bytes, largest, align) => Budget {
                     objects,
                     block_bytes: bytes,
-                    classes: classes_of_requests(config, largest),
+                    classes: ClassSet::of_objects(config, largest.unwrap_or(usize::MAX), align),
                 },
             };
             sum = Some(sum.map_or(budget, |sum| both_at_once(config.geometry(), sum, budget)));
@@ -177,19 +178,6 @@ fn too_large(bytes: usize) -> anyhow::Error {
     )
 }
 
-/// The classes of requests up to `largest` bytes, pieces and spines included.
-fn classes_of_requests(config: &Config, largest: Option<usize>) -> ClassSet {
-    let page = config.geometry().page_bytes();
-    let piece = config.piece_bytes().unwrap_or(page);
-    let classes = ClassSet::of_requests(config.geometry(), largest.unwrap_or(piece).min(piece));
-    let large = config.division().large_bytes();
-    let has_large = config.piece_bytes().is_some() && largest.is_none_or(|bytes| bytes >= large);
-    let large = config.geometry().class_for(large, LEAST_ALIGN);
-    large
-        .filter(|_| has_large)
-        .map_or(classes, |large| classes.with(large))
-}
-
 /// A budget, and what the largest resizes hold twice.
 fn with_resize<W: Width>(
     file: &DemandFile,
@@ -200,12 +188,10 @@ fn with_resize<W: Width>(
     let Some(len) = file.resized_bytes else {
         return Ok(budget);
     };
+    let align = file.strictest()?;
     let (resize, times) = match resizes {
-        Resizes::InPlace => (BlockCount::in_resize::<W>(config, len, LEAST_ALIGN), 1),
-        Resizes::ByCopy { threads } => (
-            BlockCount::of::<W>(config, len, LEAST_ALIGN),
-            threads.max(1),
-        ),
+        Resizes::InPlace => (BlockCount::in_resize::<W>(config, len, align), 1),
+        Resizes::ByCopy { threads } => (BlockCount::of::<W>(config, len, align), threads.max(1)),
     };
     let resize = resize.ok_or_else(|| too_large(len))?;
     let of_all = |one: u64| one.saturating_mul(u64::from(times));
@@ -221,10 +207,7 @@ fn most_of<W: Width>(peaks: &[Peak], config: &Config) -> Result<Vec<u32>> {
     let geometry = config.geometry();
     let mut most = vec![0_u32; geometry.class_count()];
     for peak in peaks {
-        let align = peak.align_bytes.unwrap_or(LEAST_ALIGN);
-        if !align.is_power_of_two() {
-            bail!("align_bytes = {align}: write a power of two");
-        }
+        let align = aligned(peak.align_bytes)?;
         let bytes = peak.request_bytes;
         for run in Pieces::new(bytes, align, config.division(), W::SPINE_WORD_BYTES) {
             let class = geometry.class_for(run.bytes, run.align);

@@ -4,7 +4,7 @@ use crate::common::{error_line, surefit};
 use serde_json::Value;
 use surefit_trace::{Call, Event, Op, Trace};
 
-fn certify(options: &[&str]) -> Value {
+pub(crate) fn certify(options: &[&str]) -> Value {
     let output = surefit()
         .args(["certify", "--format", "json"])
         .args(options)
@@ -15,7 +15,7 @@ fn certify(options: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).expect("JSON")
 }
 
-fn bytes(value: &Value) -> u64 {
+pub(crate) fn bytes(value: &Value) -> u64 {
     value.as_u64().expect("a number of bytes")
 }
 
@@ -142,7 +142,7 @@ fn an_object_larger_than_any_heap_is_one_line_that_names_its_event() {
 }
 
 /// A demand in a file that lives as long as what is returned.
-fn demand(text: &str) -> tempfile::NamedTempFile {
+pub(crate) fn demand(text: &str) -> tempfile::NamedTempFile {
     let file = tempfile::NamedTempFile::new().expect("a file");
     std::fs::write(file.path(), text).expect("writable");
     file
@@ -400,7 +400,7 @@ fn a_configuration_that_c_cannot_say_is_refused() {
 }
 
 /// The configuration that was measured on boards.
-const TINY: &str = "cf:page=1K,width=16,spacing=1/4,k=1";
+pub(crate) const TINY: &str = "cf:page=1K,width=16,spacing=1/4,k=1";
 
 /// What `certify --target` does with a small demand.
 fn on_target(target: &str, spec: &str) -> std::process::Output {

@@ -7,6 +7,7 @@ mod bounds;
 mod browser;
 mod certify;
 mod compare;
+mod demands;
 mod experiment;
 mod formats;
 #[cfg(feature = "lua")]

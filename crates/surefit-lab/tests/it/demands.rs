@@ -1,0 +1,86 @@
+//! Demand files: what they state is certified whole, and served in exactly the certified bytes.
+
+use crate::certify::{TINY, bytes, certify, demand};
+use crate::common::surefit;
+use serde_json::Value;
+use surefit_trace::{Align, Call, Event, Op, Trace};
+
+/// The table of a demand.
+fn table(text: &str, spec: &str) -> Value {
+    let file = demand(text);
+    let path = file.path().to_str().expect("a plain name");
+    certify(&["--demand", path, "--allocator", spec])
+}
+
+/// So many objects of each size and alignment live at once; every second one is freed, and served again after others.
+fn churn(kinds: &[(u64, usize, u32)]) -> Trace {
+    let (mut events, mut live, mut id) = (Vec::new(), Vec::new(), 0);
+    let mut allocate = |events: &mut Vec<Event>, (size, align): (u64, usize)| {
+        let call = Call::Aligned(Align::new(align).expect("a power of two"));
+        events.push(Event::new(0, Op::Alloc { id, size, call }));
+        id += 1;
+        (id - 1, (size, align))
+    };
+    for &(size, align, count) in kinds {
+        for _ in 0..count {
+            live.push(allocate(&mut events, (size, align)));
+        }
+    }
+    for _ in 0..4 {
+        let mut freed = Vec::new();
+        for (at, (id, kind)) in std::mem::take(&mut live).into_iter().enumerate() {
+            if at % 2 == 0 {
+                events.push(Event::new(0, Op::Free { id }));
+                freed.push(kind);
+            } else {
+                live.push((id, kind));
+            }
+        }
+        for kind in freed.into_iter().rev() {
+            live.push(allocate(&mut events, kind));
+        }
+    }
+    Trace::new("churn", events).expect("a sound trace")
+}
+
+/// Replays a trace in the bytes that are certified for a demand.
+fn completes(trace: &Trace, table: &Value, spec: &str) {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("churn.sft");
+    std::fs::write(&path, trace.to_bytes()).expect("a file");
+    let output = surefit()
+        .arg("replay")
+        .arg(&path)
+        .args(["--heap", &bytes(&table["heap_bytes"]).to_string()])
+        .args(["--no-touch", "--rounds", "1", "--allocator", spec])
+        .output()
+        .expect("the command runs");
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{complaint}");
+}
+
+/// In the tiny configuration 176 bytes at 16 lie in page-blocks of 256 bytes, and of 200 without alignment.
+#[test]
+fn a_budget_at_an_alignment_is_served_in_its_bytes() {
+    let requests =
+        "request_bytes = 70400\nsmallest_request_bytes = 176\nlargest_request_bytes = 176\n";
+    let blocks = "objects = 400\nblock_bytes = 102400\nlargest_request_bytes = 176\n";
+    let further = "[[budgets]]\nobjects = 400\nblock_bytes = 102400\nlargest_request_bytes = 176\n";
+    assert_eq!(
+        bytes(&table(requests, TINY)["demand"]["block_bytes"]),
+        400 * 200
+    );
+    assert_eq!(bytes(&table(blocks, TINY)["moved_bytes_max_per_op"]), 200);
+    let trace = churn(&[(176, 16, 400)]);
+    for stated in [requests, blocks, further] {
+        let certified = table(&format!("{stated}align_bytes = 16\n"), TINY);
+        assert_eq!(bytes(&certified["demand"]["objects"]), 400, "{stated}");
+        assert_eq!(
+            bytes(&certified["demand"]["block_bytes"]),
+            400 * 256,
+            "{stated}"
+        );
+        assert_eq!(bytes(&certified["moved_bytes_max_per_op"]), 256, "{stated}");
+        completes(&trace, &certified, TINY);
+    }
+}
