@@ -103,14 +103,14 @@ typedef struct surefit_peak {
   uint32_t objects;
 } surefit_peak;
 
-// What a program has live at most: either peaks of sizes, each on its own, or a budget in any mix of
-// sizes.
+// What a program has live at most: peaks of sizes, each on its own, or a budget in any mix of sizes, or
+// both at once: then they are added up, to a budget.
 typedef struct surefit_demand {
-  // The peaks; NULL for a budget.
+  // The peaks; NULL if there are none.
   const struct surefit_peak *peaks;
   // How many peaks there are.
   size_t peak_count;
-  // Budget: the most page-blocks live at once.
+  // Budget: the most page-blocks live at once, besides those of the peaks. With peaks, 0 means that there is no budget.
   uint64_t blocks;
   // Budget: the most bytes of these page-blocks. The page-block of an object is the smallest of a
   // size-class that holds it and is a multiple of its alignment, if that is more than 8.

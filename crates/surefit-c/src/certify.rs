@@ -25,16 +25,16 @@ pub struct surefit_peak {
     pub objects: u32,
 }
 
-/// What a program has live at most: either peaks of sizes, each on its own, or a budget in any mix of
-/// sizes.
+/// What a program has live at most: peaks of sizes, each on its own, or a budget in any mix of sizes, or
+/// both at once: then they are added up, to a budget.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct surefit_demand {
-    /// The peaks; NULL for a budget.
+    /// The peaks; NULL if there are none.
     pub peaks: *const surefit_peak,
     /// How many peaks there are.
     pub peak_count: usize,
-    /// Budget: the most page-blocks live at once.
+    /// Budget: the most page-blocks live at once, besides those of the peaks. With peaks, 0 means that there is no budget.
     pub blocks: u64,
     /// Budget: the most bytes of these page-blocks. The page-block of an object is the smallest of a
     /// size-class that holds it and is a multiple of its alignment, if that is more than 8.
@@ -131,21 +131,38 @@ unsafe fn of_width<W: Width>(
     demand: &surefit_demand,
 ) -> Result<Certificate, surefit_status> {
     let mut most = [0; MAX_CLASSES];
-    let demand = if demand.peaks.is_null() {
-        (Demand::Joint(budget::<W>(config, demand)?), demand.frees)
-    } else {
+    let has_peaks = !demand.peaks.is_null();
+    if has_peaks {
         for at in 0..demand.peak_count {
             // SAFETY: the caller's promise.
             let peak = unsafe { demand.peaks.add(at).read_unaligned() };
             add::<W>(config, &mut most, peak)?;
         }
-        (
-            Demand::PerClass(&most[..config.geometry().class_count()]),
-            demand.frees,
-        )
+    }
+    let most = &most[..config.geometry().class_count()];
+    let live = if has_peaks && demand.blocks == 0 {
+        Demand::PerClass(most)
+    } else {
+        Demand::Joint(and_peaks(config, budget::<W>(config, demand)?, most))
     };
-    let found = certify_for_life::<W>(config, &demand.0, demand.1);
+    let found = certify_for_life::<W>(config, &live, demand.frees);
     found.map_err(|_| surefit_status::Demand)
+}
+
+/// A budget, and at the same time so many page-blocks of each class.
+fn and_peaks(config: &Config, budget: Budget, most: &[u32]) -> Budget {
+    let geometry = config.geometry();
+    let peaks = geometry.classes().zip(most);
+    let peaks = peaks.filter(|(_, most)| **most > 0);
+    peaks.fold(budget, |sum, (class, most)| {
+        let (most, block) = (u64::from(*most), geometry.layout(class).block_bytes);
+        let bytes = most.saturating_mul(u64::from(block));
+        Budget {
+            objects: sum.objects.saturating_add(most),
+            block_bytes: sum.block_bytes.saturating_add(bytes),
+            classes: sum.classes.with(class),
+        }
+    })
 }
 
 /// A budget, with what a resize holds besides the larger of both lengths: one is in flight at a time.

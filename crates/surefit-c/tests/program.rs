@@ -40,7 +40,8 @@ fn a_c_program_keeps_its_bytes_and_every_misuse_is_an_answer() {
 /// `surefit certify --emit c` wrote their headers.
 #[test]
 fn programs_on_emitted_headers_are_refused_nothing() {
-    for header in ["tests/c/emitted/peaks", "tests/c/emitted/budget"] {
+    for header in ["peaks", "budget", "mixed"].map(|it| format!("tests/c/emitted/{it}")) {
+        let header = header.as_str();
         assert_no_failure(&["tests/c/emitted/main.c"], &[header], &["-std=c11"]);
         let program = folder().join(header).join("heap.h");
         let program = program.to_str().expect("a plain name");

@@ -15,6 +15,7 @@ mod proposed;
 mod report;
 mod runs;
 mod shared;
+mod stated;
 mod target;
 mod users;
 
@@ -35,7 +36,7 @@ use self::target::Target;
 /// The contents of a demand file, for `--help`.
 const DEMAND_HELP: &str = "\
 A demand states the most that a program has live at once. Its file is TOML or JSON, and has one of
-these forms; the first or second can be combined with the third:
+these forms, or several at once: then all of them are live at once, and are added up:
   request_bytes = 65536
   largest_request_bytes = 256
       requests of at most 65,536 bytes in all, each of at most 256 bytes, in any mix of sizes.
@@ -54,11 +55,12 @@ these forms; the first or second can be combined with the third:
   request_bytes = 48
   objects = 200
       for each size, at most that many objects of just this size at once; the key align_bytes is
-      optional. Objects of any size up to a limit are a demand of the first form.
+      optional. Objects of any size up to a limit are a demand of the first form. An object that is
+      resized counts at both lengths meanwhile; resized_bytes counts for the other forms.
   threads = 4
   pins = 2
-      for --allocator 1-cf or n-cf: the threads that use the heap at once, and the objects that their
-      guards pin besides. Optional key: largest_pinned_bytes.
+      for --allocator 1-cf or n-cf: the threads that use the heap at once, and the objects that
+      their guards pin besides. Optional key: largest_pinned_bytes.
 In JSON the first is {\"request_bytes\": 65536, \"largest_request_bytes\": 256}, and the third is
 {\"per_class\": [{\"request_bytes\": 48, \"objects\": 200}]}.
 

@@ -218,7 +218,15 @@ static void certified(void) {
     budget.block_bytes = (uint64_t)1 << 40;
     budget.blocks = (uint64_t)1 << 40;
     EXPECT(surefit_certify(tiny, &budget, &certificate) == SUREFIT_STATUS_DEMAND);
+    /* Both are live at once: objects of 900 bytes are three pieces, a rest and a spine. */
+    demand.blocks = 100;
+    demand.block_bytes = 8000;
+    demand.largest = 256;
     EXPECT(surefit_certify(tiny, &demand, &certificate) == OK);
+    EXPECT(certificate.entries == 100 + 40 + 20 + 7 * 5);
+    demand.blocks = 0;
+    EXPECT(surefit_certify(tiny, &demand, &certificate) == OK);
+    EXPECT(certificate.entries == 40 + 20 + 7 * 5);
     for (size_t misaligned = 0; misaligned < 17; misaligned++) {
         surefit_heap *heap;
         memset(live, 0, sizeof live);

@@ -15,6 +15,7 @@ use super::margin::{self, Margin};
 use super::needed::{Needed, Resizes};
 use super::report::{Budget, Report};
 use super::runs::{Counted, Runs};
+use super::stated::Stated;
 
 /// What is to be certified.
 pub(super) enum Source {
@@ -70,6 +71,8 @@ pub(super) struct Demanded {
     pub(super) needed: Needed,
     /// As it was counted or stated.
     before: Needed,
+    /// What a demand file states, with the margin.
+    pub(super) stated: Option<Stated>,
     /// The greatest sum of live requests of any run.
     pub(super) peak_live_bytes: Option<u64>,
     pub(super) call: Option<CallWork>,
@@ -86,8 +89,10 @@ impl Asked {
         match &self.source {
             Source::Traces(traces) => self.of_runs::<W>(traces, config, resizes),
             Source::Demand(name, file) => {
-                let stated = Needed::of_file::<W>(file, config, resizes);
+                let stated = Stated::of_file::<W>(file, config, resizes);
                 let stated = stated.with_context(|| name.clone())?;
+                let before = stated.needed::<W>(config);
+                let before = before.with_context(|| name.clone())?;
                 let margin = match self.margin {
                     Some(margin::Choice::Auto) => {
                         bail!("--margin auto goes with several --trace: write a percentage")
@@ -95,9 +100,12 @@ impl Asked {
                     Some(margin::Choice::Given(margin)) => Some(margin),
                     None => None,
                 };
+                let stated = stated.with(margin.unwrap_or_default());
+                let needed = stated.needed::<W>(config);
                 Ok(Demanded {
-                    needed: stated.clone().with(margin.unwrap_or_default()),
-                    before: stated,
+                    needed: needed.with_context(|| name.clone())?,
+                    before,
+                    stated: Some(stated),
                     peak_live_bytes: None,
                     call: None,
                     runs: None,
@@ -131,6 +139,7 @@ impl Asked {
         Ok(Demanded {
             needed,
             before,
+            stated: None,
             peak_live_bytes: Some(counted.peak_live_bytes),
             call: Some(counted.call),
             runs: counted.runs,

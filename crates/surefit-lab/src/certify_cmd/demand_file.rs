@@ -36,7 +36,7 @@ pub(crate) struct DemandFile {
     /// The largest byte object that is ever resized, in bytes. What a resize holds twice is added
     /// to N and B, for shared heaps once for each thread.
     pub(crate) resized_bytes: Option<usize>,
-    /// The peak of each size of request, on its own.
+    /// The peak of each size of request, on its own, besides the budgets.
     pub(crate) per_class: Option<Vec<Peak>>,
     /// For shared heaps: how many threads use the heap at once.
     pub(crate) threads: Option<u32>,
@@ -84,6 +84,19 @@ pub(super) enum Counted {
     Requests(Requests, usize),
     /// Page-blocks, their bytes, the largest request, and the strictest alignment.
     Blocks(u64, u64, Option<usize>, usize),
+}
+
+impl Counted {
+    /// The largest request, `usize::MAX` if it is not said, and the strictest alignment.
+    pub(super) fn widest(&self) -> (usize, usize) {
+        match self {
+            Self::Requests(requests, align) => {
+                let largest = usize::try_from(requests.largest);
+                (largest.unwrap_or(usize::MAX), *align)
+            }
+            Self::Blocks(_, _, largest, align) => (largest.unwrap_or(usize::MAX), *align),
+        }
+    }
 }
 
 impl DemandFile {
@@ -146,12 +159,14 @@ impl DemandFile {
         own.into_iter().map(Ok).chain(further).collect()
     }
 
-    /// The strictest alignment of all budgets.
+    /// The strictest alignment of all that the file states.
     ///
     /// # Errors
     /// As [`aligned`].
     pub(super) fn strictest(&self) -> Result<usize> {
-        let further = self.budgets.iter().map(|budget| budget.align_bytes);
+        let budgets = self.budgets.iter().map(|budget| budget.align_bytes);
+        let peaks = self.per_class.iter().flatten();
+        let further = budgets.chain(peaks.map(|peak| peak.align_bytes));
         further.fold(aligned(self.align_bytes), |strictest, align| {
             Ok(strictest?.max(aligned(align)?))
         })

@@ -16,7 +16,9 @@ use surefit_measure::subjects::compact::Words;
 
 use super::asked::Asked;
 use super::certified::{options, report};
+use super::demand_file::Peak;
 use super::needed::Resizes;
+use super::stated::{and_peaks, most_of};
 
 /// The configuration, the first reading of the demand and its certificate, as a header that calls the heap by a name. Heaps of C have
 /// keys.
@@ -39,7 +41,9 @@ pub(super) fn header(heap_name: &str, asked: &Asked, spec: &Spec) -> Result<Stri
         in_comment(&report.name)
     );
     let origin = report.origin().map(|line| in_comment(&line));
-    let text = text(&title, origin.as_deref(), config, &built, &heap);
+    let origin = origin.into_iter().chain(heap.wider.clone());
+    let origin: String = origin.map(|line| format!("\n * {line}")).collect();
+    let text = text(&title, &origin, config, &built, &heap);
     Ok(named(&text, heap_name))
 }
 
@@ -48,67 +52,155 @@ struct Heap {
     /// The definition of the peaks, if there are any.
     peaks: String,
     demand: String,
+    /// What the header says if `surefit_demand` has no words for just this demand.
+    wider: Option<String>,
     certificate: Certificate,
 }
 
+/// Peaks are written as the demand's file states them: `surefit_certify` divides them into page-blocks as this command
+/// does. What it computes for the demand in the header is what the header states.
 fn certified<W: Width>(asked: &Asked, config: &Config) -> Result<Heap> {
     let demanded = asked.demanded::<W>(config, Resizes::InPlace)?;
-    in_c::<W>(config, &demanded.needed.first()?)
-}
-
-fn in_c<W: Width>(config: &Config, demand: &Demand<'_>) -> Result<Heap> {
-    match demand {
-        Demand::PerClass(most) => per_class::<W>(config, most),
-        Demand::Joint(budget) => joint::<W>(config, budget),
-        Demand::Both(..) => bail!("a demand is emitted in its first reading"),
-    }
-}
-
-/// Peaks of page-blocks: of the largest request of each class.
-fn per_class<W: Width>(config: &Config, most: &[u32]) -> Result<Heap> {
-    let geometry = config.geometry();
-    let used = geometry.classes().zip(most).filter(|(_, most)| **most > 0);
-    let lines: Vec<_> = used
-        .map(|(class, most)| format!("{{{}, 1, {most}}}", geometry.layout(class).block_bytes))
-        .collect();
-    Ok(Heap {
-        demand: format!("{{heap_peaks, {}, 0, 0, 0, 0, 0, 0}}", lines.len()),
-        peaks: format!(
-            "static const surefit_peak heap_peaks[] = {{{}}};\n",
-            lines.join(", ")
+    let (budget, widest, peaks) = match demanded.stated {
+        Some(stated) => (
+            stated.budget,
+            stated.widest,
+            stated.peaks.unwrap_or_default(),
         ),
-        certificate: certify::<W>(config, &Demand::PerClass(most))?,
-    })
-}
-
-/// A budget of the classes that `surefit_demand` says by the largest request and its alignment: of exactly
-/// these, or of all.
-fn joint<W: Width>(config: &Config, budget: &Budget) -> Result<Heap> {
-    let geometry = config.geometry();
-    let sizes = geometry
-        .classes()
-        .map(|class| geometry.layout(class).block_bytes as usize);
-    let large = config.division().large_bytes();
-    let sizes: Vec<_> = sizes.chain([large, usize::MAX]).collect();
-    let aligns = (3..=geometry.page_bytes().ilog2()).map(|power| 1 << power);
-    let exact = aligns
-        .flat_map(|align| sizes.iter().map(move |&largest| (largest, align)))
-        .find(|&(largest, align)| ClassSet::of_objects(config, largest, align) == budget.classes);
-    let (largest, align) = exact.unwrap_or((usize::MAX, geometry.page_bytes()));
-    let budget = Budget {
-        classes: ClassSet::of_objects(config, largest, align),
-        ..*budget
+        None => (
+            demanded.needed.budget,
+            (usize::MAX, LEAST_ALIGN),
+            Vec::new(),
+        ),
     };
-    let largest = if largest == usize::MAX { 0 } else { largest };
-    let align = if align == LEAST_ALIGN { 0 } else { align };
+    let largest = peaks.iter().map(|peak| peak.request_bytes);
+    is_possible(config, largest.chain([widest.0]))?;
+    // C has no empty list of peaks.
+    let budget = budget.or_else(|| peaks.is_empty().then_some(NOTHING));
+    let said = budget.map(|budget| SaidBudget::of(config, budget, widest));
+    let said = said.transpose()?;
+    let most = most_of::<W>(&peaks, config)?;
+    let demand = match &said {
+        Some(said) => Demand::Joint(and_peaks(config.geometry(), said.budget, &most)),
+        None => Demand::PerClass(&most),
+    };
+    let certificate = certify::<W>(config, &demand)?;
+    let of_peaks = match peaks.len() {
+        0 => "NULL, 0".to_owned(),
+        count => format!("heap_peaks, {count}"),
+    };
+    let (figures, align) = said.as_ref().map_or_else(none_said, SaidBudget::members);
     Ok(Heap {
-        peaks: String::new(),
-        demand: format!(
-            "{{NULL, 0, {}, {}, {largest}, 0, 0, {align}}}",
-            budget.objects, budget.block_bytes
-        ),
-        certificate: certify::<W>(config, &Demand::Joint(budget))?,
+        peaks: peaks_text(&peaks),
+        demand: format!("{{{of_peaks}, {figures}, 0, 0, {align}}}"),
+        wider: said.and_then(|said| said.wider),
+        certificate,
     })
+}
+
+/// Refuses lengths that no object of C has; `usize::MAX` stands for any that has one.
+fn is_possible(config: &Config, lengths: impl Iterator<Item = usize>) -> Result<()> {
+    let page = config.geometry().page_bytes();
+    let longest = config.piece_bytes().map_or(page, |_| u32::MAX as usize);
+    for bytes in lengths {
+        if bytes > longest && bytes != usize::MAX {
+            bail!(
+                "{bytes} bytes: an object of surefit.h has at most {longest} in this configuration"
+            );
+        }
+    }
+    Ok(())
+}
+
+/// The budget of a demand without objects.
+const NOTHING: Budget = Budget {
+    objects: 0,
+    block_bytes: 0,
+    classes: ClassSet::EMPTY,
+};
+
+/// The definition of the peaks, if there are any.
+fn peaks_text(peaks: &[Peak]) -> String {
+    if peaks.is_empty() {
+        return String::new();
+    }
+    let lines = peaks.iter().map(|peak| {
+        let align = peak.align_bytes.unwrap_or(0);
+        format!("{{{}, {align}, {}}}", peak.request_bytes, peak.objects)
+    });
+    let lines = lines.collect::<Vec<_>>().join(", ");
+    format!("static const surefit_peak heap_peaks[] = {{{lines}}};\n")
+}
+
+/// A budget as `surefit_demand` says it: by the largest request and the strictest alignment.
+struct SaidBudget {
+    /// With the classes of such requests.
+    budget: Budget,
+    /// The largest request; 0 for any.
+    largest: usize,
+    /// The strictest alignment; 0 for 8.
+    align: usize,
+    /// What the header says if these are more classes than the budget has.
+    wider: Option<String>,
+}
+
+/// The members of a demand without a budget: as [`SaidBudget::members`].
+fn none_said() -> (String, usize) {
+    ("0, 0, 0".to_owned(), 0)
+}
+
+impl SaidBudget {
+    /// Of all requests up to a size and an alignment, those with the fewest classes among which are the
+    /// budget's; those of the widest requests that the budget counts, if that says its classes.
+    ///
+    /// # Errors
+    /// There are none.
+    fn of(config: &Config, budget: Budget, widest: (usize, usize)) -> Result<Self> {
+        let geometry = config.geometry();
+        let used = geometry.classes();
+        let used: Vec<_> = used.filter(|it| budget.classes.contains(*it)).collect();
+        let sizes = geometry
+            .classes()
+            .map(|class| geometry.layout(class).block_bytes as usize);
+        let large = config.division().large_bytes();
+        let sizes: Vec<_> = [usize::MAX, large].into_iter().chain(sizes).collect();
+        let aligns = LEAST_ALIGN.ilog2()..=geometry.page_bytes().ilog2();
+        let requests =
+            aligns.flat_map(|log2| sizes.iter().map(move |&bytes| (bytes, 1_usize << log2)));
+        let said = std::iter::once(widest)
+            .chain(requests)
+            .map(|(bytes, align)| (bytes, align, ClassSet::of_objects(config, bytes, align)))
+            .filter(|(_, _, said)| used.iter().all(|class| said.contains(*class)))
+            .min_by_key(|(_, _, said)| said.len());
+        let (largest, align, classes) =
+            said.context("surefit_demand cannot say the size-classes of this demand: take rust")?;
+        Ok(Self {
+            budget: Budget { classes, ..budget },
+            largest: match largest {
+                usize::MAX => 0,
+                bytes => bytes.max(1),
+            },
+            align: if align == LEAST_ALIGN { 0 } else { align },
+            wider: (classes.len() > budget.classes.len() && budget.objects > 0).then(|| {
+                format!(
+                    "surefit_demand cannot say which {} size-classes the demand has: the region is for {}.",
+                    budget.classes.len(),
+                    classes.len()
+                )
+            }),
+        })
+    }
+
+    /// The members of the demand from `blocks` to `largest`, and `align`.
+    fn members(&self) -> (String, usize) {
+        let Budget {
+            objects,
+            block_bytes,
+            ..
+        } = self.budget;
+        let figures = format!("{objects}, {block_bytes}, {}", self.largest);
+        (figures, self.align)
+    }
 }
 
 /// How a program gets the configuration.
@@ -231,7 +323,7 @@ fn in_comment(line: &str) -> String {
     one_line(line).replace("*/", "* /").replace("/*", "/ *")
 }
 
-fn text(title: &str, origin: Option<&str>, config: &Config, built: &Built, heap: &Heap) -> String {
+fn text(title: &str, origin: &str, config: &Config, built: &Built, heap: &Heap) -> String {
     let certificate = &heap.certificate;
     let mut text = format!(
         "/* {title}
@@ -272,7 +364,6 @@ HEAP_STATIC_ASSERT(sizeof heap_memory == HEAP_CERTIFIED_BYTES + 512,
                    \"the control structure has another size: run surefit certify again\");
 
 ",
-        origin = origin.map_or_else(String::new, |line| format!(" {line}")),
         moves = counted(u64::from(certificate.moves_max_per_op), "move"),
         moved = grouped(certificate.moved_bytes_max_per_op),
         page = config.geometry().page_bytes(),

@@ -1,7 +1,7 @@
 //! Demand files: what they state is certified whole, and served in exactly the certified bytes.
 
 use crate::certify::{TINY, bytes, certify, demand};
-use crate::common::surefit;
+use crate::common::{error_line, surefit};
 use serde_json::Value;
 use surefit_trace::{Align, Call, Event, Op, Trace};
 
@@ -12,8 +12,18 @@ fn table(text: &str, spec: &str) -> Value {
     certify(&["--demand", path, "--allocator", spec])
 }
 
+/// The error line of a demand that is refused.
+fn refused(text: &str, spec: &str) -> String {
+    let file = demand(text);
+    let output = surefit()
+        .args(["certify", "--allocator", spec, "--demand"])
+        .arg(file.path())
+        .output();
+    error_line(&output.expect("the command runs"), 2)
+}
+
 /// So many objects of each size and alignment live at once; every second one is freed, and served again after others.
-fn churn(kinds: &[(u64, usize, u32)]) -> Trace {
+pub(crate) fn churn(kinds: &[(u64, usize, u32)]) -> Trace {
     let (mut events, mut live, mut id) = (Vec::new(), Vec::new(), 0);
     let mut allocate = |events: &mut Vec<Event>, (size, align): (u64, usize)| {
         let call = Call::Aligned(Align::new(align).expect("a power of two"));
@@ -83,4 +93,59 @@ fn a_budget_at_an_alignment_is_served_in_its_bytes() {
         assert_eq!(bytes(&certified["moved_bytes_max_per_op"]), 256, "{stated}");
         completes(&trace, &certified, TINY);
     }
+}
+
+#[test]
+fn alignments_that_no_heap_has_are_one_line() {
+    let budget = "objects = 4\nblock_bytes = 1024\n";
+    for (text, word) in [
+        (format!("{budget}align_bytes = 12\n"), "power of two"),
+        (
+            format!("{budget}align_bytes = 2048\n"),
+            "a page has 1024 bytes",
+        ),
+        (
+            "request_bytes = 9\nalign_bytes = 2048\n".to_owned(),
+            "a page has 1024 bytes",
+        ),
+        (
+            format!("{budget}[[per_class]]\nrequest_bytes = 8\nobjects = 1\nalign_bytes = 4096\n"),
+            "a page has 1024 bytes",
+        ),
+        (
+            "[[per_class]]\nrequest_bytes = 8\nobjects = 1\nalign_bytes = 3\n".to_owned(),
+            "power of two",
+        ),
+    ] {
+        let line = refused(&text, TINY);
+        assert!(line.contains(word), "{text}: {line}");
+    }
+}
+
+/// Budgets and peaks of a file are live at once.
+#[test]
+fn a_budget_and_peaks_are_added_up_and_served_in_their_bytes() {
+    let budget = "request_bytes = 512\nlargest_request_bytes = 32\nresized_bytes = 32\n";
+    let peaks = "[[per_class]]\nrequest_bytes = 200\nalign_bytes = 64\nobjects = 100\n\
+                 [[per_class]]\nrequest_bytes = 700\nobjects = 5\n";
+    let [small, large] = [budget, peaks].map(|text| table(text, TINY));
+    let both = table(&[budget, peaks].concat(), TINY);
+    let readings = both["certificates"].as_array().expect("certificates");
+    assert_eq!(readings.len(), 1, "{both}");
+    for alone in [&small, &large] {
+        assert!(
+            bytes(&both["heap_bytes"]) > bytes(&alone["heap_bytes"]),
+            "{both}"
+        );
+    }
+    // In pieces: two of 256 bytes, one of 200, a spine.
+    let objects = bytes(&small["demand"]["objects"]) + 100 + 5 * 4;
+    assert_eq!(bytes(&both["demand"]["objects"]), objects);
+    completes(
+        &churn(&[(32, 8, 16), (200, 64, 100), (700, 8, 5)]),
+        &both,
+        TINY,
+    );
+    let line = refused(&format!("resized_bytes = 32\n{peaks}"), TINY);
+    assert!(line.contains("counts at both lengths"), "{line}");
 }

@@ -8,6 +8,7 @@ mod browser;
 mod certify;
 mod compare;
 mod demands;
+mod emitted;
 mod experiment;
 mod formats;
 #[cfg(feature = "lua")]

@@ -1,4 +1,5 @@
-//! Three heaps whose bytes were certified before the program was built: 4 KiB, 64 KiB and 1 MiB.
+//! Heaps whose bytes were certified before the program was built: of 4 KiB, 64 KiB and 1 MiB, and one for two kinds of
+//! records and what lives beside them.
 //!
 //! Each module here is what `surefit certify --emit rust` wrote for the demand in the file beside it:
 //!
@@ -10,6 +11,7 @@
 mod heap_1m;
 mod heap_4k;
 mod heap_64k;
+mod heap_mixed;
 
 use std::alloc::Layout;
 
@@ -74,6 +76,44 @@ fn serve(
     Ok(served)
 }
 
+/// Fills the heap with records, and beside them allocates, resizes and frees at random; counts what was served.
+fn serve_beside_records(heap: &mut Heap<'_, Narrow>) -> Result<u32, Box<dyn std::error::Error>> {
+    let (mut numbers, mut served) = (Numbers(0x9e37_79b9), 0);
+    for _ in 0..40 {
+        let (mut others, mut records) = (Vec::new(), Vec::new());
+        let mut bytes = 0;
+        for _ in 0..200 {
+            let (len, align) = (16 + numbers.below(85), 8 << numbers.below(2));
+            if bytes + len <= 1000 {
+                let layout = Layout::from_size_align(len, align)?;
+                others.push((heap.alloc_zeroed(layout)?, layout));
+                (bytes, served) = (bytes + len, served + 1);
+            }
+        }
+        for (len, align, most) in [(200, 64, 60), (700, 8, 6)] {
+            for _ in 0..most {
+                records.push(heap.alloc_zeroed(Layout::from_size_align(len, align)?)?);
+                served += 1;
+            }
+        }
+        for (object, layout) in &mut others {
+            let new = Layout::from_size_align(16 + numbers.below(85), layout.align())?;
+            if bytes - layout.size() + new.size() <= 1000 {
+                heap.resize(object, new)?;
+                bytes = bytes - layout.size() + new.size();
+                (*layout, served) = (new, served + 1);
+            }
+        }
+        while !records.is_empty() {
+            heap.free_bytes(records.swap_remove(numbers.below(records.len())));
+        }
+        for (object, _) in others {
+            heap.free_bytes(object);
+        }
+    }
+    Ok(served)
+}
+
 fn heap(
     memory: Option<&'static mut [std::mem::MaybeUninit<u8>]>,
     config: &'static Config,
@@ -117,6 +157,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!(
         "{served} requests of 24 to 4,096 bytes from {} bytes",
         heap_1m::REGION_BYTES
+    );
+
+    let mut mixed = heap(heap_mixed::MEMORY.take(), &heap_mixed::CONFIG)?;
+    let served = serve_beside_records(&mut mixed)?;
+    println!(
+        "{served} records, requests beside them and resizes from {} bytes",
+        heap_mixed::REGION_BYTES
     );
     Ok(())
 }
