@@ -5,10 +5,11 @@ use surefit_compact::certify::{ClassSet, Demand, SharedCertificate, Sharing, Unc
 use surefit_compact::{Config, Wide};
 use surefit_measure::registry::Kind;
 use surefit_measure::spec::{Choice, Spec};
+use surefit_measure::steps::LEAST_ALIGN;
 
 use super::account::Parts;
 use super::asked::{Asked, Source};
-use super::needed::Resizes;
+use super::needed::{Resizes, union};
 use super::report::{Certified, Report};
 use super::users::{SharedWork, Users};
 
@@ -37,6 +38,17 @@ fn stated(asked: &Asked) -> (Option<u32>, Option<u32>, Option<usize>) {
             file.largest_pinned_bytes,
         ),
         Source::Traces(_) => (asked.threads, asked.pins, None),
+    }
+}
+
+/// The strictest alignment of a demand that says which objects guards pin.
+///
+/// # Errors
+/// An alignment that is none.
+fn strictest(asked: &Asked) -> Result<usize> {
+    match &asked.source {
+        Source::Demand(_, file) => file.strictest(),
+        Source::Traces(_) => Ok(LEAST_ALIGN),
     }
 }
 
@@ -126,7 +138,7 @@ impl Shared {
         let demanded = asked.demanded::<Wide>(&self.config, resizes)?;
         let mut report = demanded.report(&name, &self.spec);
         report.users = Some(users);
-        let sharing = self.sharing(users);
+        let sharing = self.sharing(users, strictest(asked)?);
         for (reading, demand) in demanded.needed.readings() {
             let certified = self.certified(&sharing, reading, &demand);
             report.add(certified.with_context(|| name.clone())?);
@@ -135,13 +147,17 @@ impl Shared {
         Ok(report)
     }
 
-    fn sharing(&self, users: Users) -> Sharing {
+    /// Who shares the heap; guards pin objects at alignments of up to `align`.
+    fn sharing(&self, users: Users, align: usize) -> Sharing {
         let sharing = Sharing::new(users.threads)
             .with_guards(users.pins)
             .with_instances(self.instances);
         match users.largest_pinned_bytes {
             Some(bytes) => {
-                sharing.with_pinned_classes(ClassSet::of_requests(self.config.geometry(), bytes))
+                let geometry = self.config.geometry();
+                let unaligned = ClassSet::of_requests(geometry, bytes);
+                let aligned = ClassSet::of_objects(&self.config, bytes, align);
+                sharing.with_pinned_classes(union(geometry, unaligned, aligned))
             }
             None => sharing,
         }

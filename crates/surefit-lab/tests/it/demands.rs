@@ -149,3 +149,19 @@ fn a_budget_and_peaks_are_added_up_and_served_in_their_bytes() {
     let line = refused(&format!("resized_bytes = 32\n{peaks}"), TINY);
     assert!(line.contains("counts at both lengths"), "{line}");
 }
+
+/// What guards pin may be aligned as the demand says.
+#[test]
+fn pinned_objects_may_be_aligned() {
+    let with = |pinned: u32, align: u32| {
+        let text = format!(
+            "request_bytes = 65536\nlargest_request_bytes = 256\nalign_bytes = {align}\nthreads = 2\n\
+             pins = 12\nlargest_pinned_bytes = {pinned}\n"
+        );
+        let certified = table(&text, "1-cf:k=1,page=4K");
+        bytes(&certified["parts"]["pin_bytes"])
+    };
+    // At 64, both lie in page-blocks of 64 bytes at most.
+    assert_eq!(with(50, 64), with(64, 64));
+    assert!(with(50, 8) < with(64, 8));
+}
