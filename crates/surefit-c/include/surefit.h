@@ -80,7 +80,7 @@ typedef enum surefit_status {
   // The heap is shared, and this thread does not hold its lock.
   SUREFIT_STATUS_UNLOCKED,
   // This thread holds the lock already, or the heap has one already.
-  SUREFIT_STATUS_LOCKED,
+  SUREFIT_STATUS_LOCKED
 } surefit_status;
 
 // A configuration: pages, size-classes, words, the bound on fragmentation, pieces. It never

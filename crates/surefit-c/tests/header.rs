@@ -1,4 +1,4 @@
-//! The committed header is what cbindgen writes today.
+//! The committed header is what cbindgen writes today, without the comma after the last name of an enumeration: C++98 has none.
 
 use std::path::Path;
 
@@ -15,13 +15,15 @@ fn the_header_is_current() {
         .expect("the sources are read");
     let mut written = Vec::new();
     bindings.write(&mut written);
+    let written = String::from_utf8(written).expect("text");
+    let written = written.replace(",\n} ", "\n} ");
     let header = folder.join("include/surefit.h");
     if std::env::var_os("SUREFIT_WRITE_HEADER").is_some() {
         std::fs::write(&header, &written).expect("writable");
     }
     let committed = std::fs::read_to_string(&header).unwrap_or_default();
     assert!(
-        committed.as_bytes() == written,
+        committed == written,
         "include/surefit.h is not what the sources say: SUREFIT_WRITE_HEADER=1 cargo test -p surefit-c --test header"
     );
 }

@@ -18,6 +18,7 @@ fn the_header_is_c99_and_cpp_without_a_warning() {
             "arm-none-eabi-gcc",
             &["-std=c99", "-ffreestanding", "-fsyntax-only", "-x", "c"],
         ),
+        ("g++", &["-std=c++98", "-fsyntax-only", "-x", "c++"]),
         ("g++", &["-std=c++11", "-fsyntax-only", "-x", "c++"]),
     ] {
         // A header that is compiled by itself has no `once`.
