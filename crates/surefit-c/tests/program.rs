@@ -61,3 +61,54 @@ fn programs_on_emitted_headers_are_refused_nothing() {
         }
     }
 }
+
+/// The C code of the README: programs, and statements that go into a function of one.
+fn examples() -> Vec<String> {
+    let readme = include_str!("../README.md");
+    let blocks = readme.split("```c\n").skip(1);
+    let blocks = blocks.map(|block| block.split("```").next().unwrap_or_default());
+    let program = |block: &str| match block.contains("int main(void)") {
+        true => block.replace("int main(void)", "static int example(void)"),
+        false => {
+            let is_included = |line: &&str| line.starts_with("#include");
+            let (before, inside): (Vec<_>, Vec<_>) = block.lines().partition(is_included);
+            format!(
+                "{}\nstatic int example(void) {{\n{}\nreturn 0;\n}}\n",
+                before.join("\n"),
+                inside.join("\n")
+            )
+        }
+    };
+    let main = "#include <stdio.h>\nint main(void) { return example() != 0 || puts(\"0 failures\") < 0; }\n";
+    blocks.map(|block| program(block) + main).collect()
+}
+
+#[test]
+fn the_examples_of_the_readme_run() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let examples = examples();
+    for call in [
+        "alloc_zeroed",
+        "can_alloc",
+        "check",
+        "config_bytes",
+        "config_small",
+        "is_live",
+        "largest_free",
+        "raw_calloc",
+        "raw_destroy",
+        "raw_stats_get",
+        "read",
+        "resize",
+        "stats_get",
+        "walk",
+    ] {
+        let call = format!("surefit_{call}(");
+        assert!(examples.iter().any(|it| it.contains(&call)), "{call}");
+    }
+    for (number, example) in examples.iter().enumerate() {
+        let source = folder.path().join(format!("example{number}.c"));
+        std::fs::write(&source, example).expect("written");
+        assert_no_failure(&[source.to_str().expect("a plain name")], &[], &[]);
+    }
+}
