@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! library begins    what is done at forks is registered, before that of anybody else; it stays loaded
-//! first call        choose addresses, read the variables , make the heap in its first pages       (one thread)
+//! first call        choose addresses, read the variables, make the heap in its first pages       (one thread)
 //! before a fork     all locks of the heap are taken; after it they are released in both processes
 //! end               nothing: other threads, and destructors, still use the heap
 //! ```

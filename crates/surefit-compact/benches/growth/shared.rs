@@ -101,7 +101,7 @@ pub(crate) fn threads(table: &mut Table) {
             let object = s.objects[50].as_ref().expect("there");
             core::hint::black_box(s.heap.pin_settled(object).expect("a pin")[2]);
         });
-        constant("compact, one move", |s| {
+        constant("compact, at most one move", |s| {
             core::hint::black_box(s.heap.compact(1));
         });
         constant("stats", |s| {
@@ -152,7 +152,7 @@ pub(crate) fn instances(table: &mut Table) {
     constant("instance_stats", |s| {
         core::hint::black_box(s.heap.instance_stats(0));
     });
-    constant("compact_instance, one move", |s| {
+    constant("compact_instance, at most one move", |s| {
         core::hint::black_box(s.heap.compact_instance(0, 1));
     });
     let all = Grows::With("the instances");
@@ -162,7 +162,7 @@ pub(crate) fn instances(table: &mut Table) {
     grows("register_in a full one", |s| {
         assert!(s.heap.register_in(0).is_err());
     });
-    grows("compact, one move", |s| {
+    grows("compact, at most one move", |s| {
         core::hint::black_box(s.heap.compact(1));
     });
     grows("stats", |s| {
