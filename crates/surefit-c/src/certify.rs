@@ -143,26 +143,10 @@ unsafe fn of_width<W: Width>(
     let live = if has_peaks && demand.blocks == 0 {
         Demand::PerClass(most)
     } else {
-        Demand::Joint(and_peaks(config, budget::<W>(config, demand)?, most))
+        Demand::Joint(budget::<W>(config, demand)?.and_per_class(config.geometry(), most))
     };
     let found = certify_for_life::<W>(config, &live, demand.frees);
     found.map_err(|_| surefit_status::Demand)
-}
-
-/// A budget, and at the same time so many page-blocks of each class.
-fn and_peaks(config: &Config, budget: Budget, most: &[u32]) -> Budget {
-    let geometry = config.geometry();
-    let peaks = geometry.classes().zip(most);
-    let peaks = peaks.filter(|(_, most)| **most > 0);
-    peaks.fold(budget, |sum, (class, most)| {
-        let (most, block) = (u64::from(*most), geometry.layout(class).block_bytes);
-        let bytes = most.saturating_mul(u64::from(block));
-        Budget {
-            objects: sum.objects.saturating_add(most),
-            block_bytes: sum.block_bytes.saturating_add(bytes),
-            classes: sum.classes.with(class),
-        }
-    })
 }
 
 /// A budget, with what a resize holds besides the larger of both lengths: one is in flight at a time.

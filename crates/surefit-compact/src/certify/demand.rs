@@ -57,6 +57,37 @@ pub struct Budget {
 }
 
 impl Budget {
+    /// This budget and at the same time, of each class, as many page-blocks as `most` says: a
+    /// [`Demand::PerClass`](super::Demand::PerClass) beside it, as one budget.
+    ///
+    /// # Examples
+    /// ```
+    /// use surefit_compact::Config;
+    /// use surefit_compact::certify::{Budget, ClassSet};
+    /// let config = Config::TINY;
+    /// let geometry = config.geometry();
+    /// let none = Budget { objects: 0, block_bytes: 0, classes: ClassSet::EMPTY };
+    /// let sum = none.and_per_class(geometry, &[3]);
+    /// let class = geometry.class(0).expect("the smallest");
+    /// assert_eq!(sum.objects, 3);
+    /// assert_eq!(sum.block_bytes, 3 * u64::from(geometry.layout(class).block_bytes));
+    /// assert!(sum.classes.contains(class));
+    /// ```
+    #[must_use]
+    pub fn and_per_class(self, geometry: &Geometry, most: &[u32]) -> Self {
+        let peaks = geometry.classes().zip(most);
+        let peaks = peaks.filter(|(_, most)| **most > 0);
+        peaks.fold(self, |sum, (class, most)| {
+            let (most, block) = (u64::from(*most), geometry.layout(class).block_bytes);
+            let bytes = most.saturating_mul(u64::from(block));
+            Self {
+                objects: sum.objects.saturating_add(most),
+                block_bytes: sum.block_bytes.saturating_add(bytes),
+                classes: sum.classes.with(class),
+            }
+        })
+    }
+
     const fn uses(&self, class: SizeClass, block_bytes: u32) -> bool {
         self.classes.contains(class) && self.objects > 0 && self.block_bytes >= block_bytes as u64
     }

@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use surefit_compact::automaton::incremental::{self, Effort, InFlight, Rules};
 use surefit_compact::automaton::{self, ClassCounts, PageCounts};
 use surefit_compact::block_table::{BlockTableConfig, BlockTableHeap};
-use surefit_compact::certify::ClassSet;
+use surefit_compact::certify::{Budget, ClassSet};
 use surefit_compact::direct::DirectHeap;
 use surefit_compact::{
     Bound, Bytes, Config, ConfigError, Fraction, Generation, Geometry, GeometrySpec, Heap, KeyHeap,
@@ -589,6 +589,26 @@ fn sets_take_size_classes_of_any_partitioning() {
             assert!(!set.is_empty() && set.len() <= ClassSet::all(few.geometry()).len());
         }
         assert!(set.len() <= 128 && ClassSet::all(few.geometry()).len() <= set.len());
+    }
+}
+
+/// Peaks beside a budget: any numbers of them, more or fewer than there are size-classes.
+#[test]
+fn budgets_take_peaks_of_any_number() {
+    let few = config(4, None, Bound::DEFAULT);
+    for number in words() {
+        for peaks in [0, 1, few.geometry().class_count(), 200] {
+            let budget = Budget {
+                objects: number.into(),
+                block_bytes: u64::MAX - u64::from(number),
+                classes: ClassSet::EMPTY,
+            };
+            let sum = budget.and_per_class(few.geometry(), &vec![number; peaks]);
+            let counted = peaks.min(few.geometry().class_count()) as u64;
+            assert_eq!(sum.objects, u64::from(number) * (1 + counted));
+            assert!(sum.block_bytes >= budget.block_bytes);
+            assert_eq!(sum.classes.is_empty(), number == 0 || peaks == 0);
+        }
     }
 }
 

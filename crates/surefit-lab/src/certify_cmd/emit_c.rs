@@ -18,7 +18,7 @@ use super::asked::Asked;
 use super::certified::{options, report};
 use super::demand_file::Peak;
 use super::needed::Resizes;
-use super::stated::{and_peaks, most_of};
+use super::stated::most_of;
 
 /// The configuration, the first reading of the demand and its certificate, as a header that calls the heap by a name. Heaps of C have
 /// keys.
@@ -81,7 +81,7 @@ fn certified<W: Width>(asked: &Asked, config: &Config) -> Result<Heap> {
     let said = said.transpose()?;
     let most = most_of::<W>(&peaks, config)?;
     let demand = match &said {
-        Some(said) => Demand::Joint(and_peaks(config.geometry(), said.budget, &most)),
+        Some(said) => Demand::Joint(said.budget.and_per_class(config.geometry(), &most)),
         None => Demand::PerClass(&most),
     };
     let certificate = certify::<W>(config, &demand)?;

@@ -92,7 +92,7 @@ impl Stated {
         let most = most.map(|peaks| most_of::<W>(peaks, config)).transpose()?;
         Ok(match (self.budget, most) {
             (Some(budget), Some(most)) => Needed {
-                budget: Some(and_peaks(config.geometry(), budget, &most)),
+                budget: Some(budget.and_per_class(config.geometry(), &most)),
                 most: None,
             },
             (budget, most) => Needed { budget, most },
@@ -119,21 +119,6 @@ fn both_at_once(geometry: &Geometry, a: Budget, b: Budget) -> Budget {
         block_bytes: a.block_bytes.saturating_add(b.block_bytes),
         classes: union(geometry, a.classes, b.classes),
     }
-}
-
-/// A budget, and at the same time so many page-blocks of each class.
-pub(super) fn and_peaks(geometry: &Geometry, budget: Budget, most: &[u32]) -> Budget {
-    let peaks = geometry.classes().zip(most);
-    let peaks = peaks.filter(|(_, most)| **most > 0);
-    peaks.fold(budget, |sum, (class, most)| {
-        let (most, block) = (u64::from(*most), geometry.layout(class).block_bytes);
-        let bytes = most.saturating_mul(u64::from(block));
-        Budget {
-            objects: sum.objects.saturating_add(most),
-            block_bytes: sum.block_bytes.saturating_add(bytes),
-            classes: sum.classes.with(class),
-        }
-    })
 }
 
 fn too_large(bytes: usize) -> anyhow::Error {
