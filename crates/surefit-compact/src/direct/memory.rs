@@ -72,6 +72,8 @@ pub(super) struct PageRecord {
     pub(super) frontier: u16,
     pub(super) used: u16,
     pub(super) class: Class,
+    /// The class's complement. Only `check` reads it.
+    pub(super) complement: u8,
     pub(super) next: Page,
     pub(super) previous: Page,
 }
@@ -86,6 +88,7 @@ impl PageRecord {
         frontier: FULL,
         used: 1,
         class: Class::NONE,
+        complement: Class::NONE.complement(),
         next: Page::NONE,
         previous: Page::NONE,
     };
@@ -545,6 +548,21 @@ impl<'m, S: Partitioning> Memory<'m, S> {
         // SAFETY: D2, D3: a unit of payload, aligned to a unit; the run is free, so nobody else uses
         // its bytes.
         unsafe { self.unit_address(run).cast().write(links) }
+    }
+
+    /// The heads, the tables and the units, which a test has written, and where in them the records, the tags, the lists and what is
+    /// behind the tables begin.
+    #[cfg(test)]
+    pub(super) fn bytes(&mut self) -> (&mut [u8], [usize; 4]) {
+        let (heads, counts) = (head_bytes::<S>(), self.lists() + self.counts());
+        let bytes = heads + self.units as usize * S::UNIT_BYTES;
+        let end = heads + self.lists_at + counts * size_of::<u32>();
+        // SAFETY: D1, D4: all of this heap's, borrowed like `self`.
+        let all = unsafe { core::slice::from_raw_parts_mut(self.base.sub(heads).as_ptr(), bytes) };
+        (
+            all,
+            [heads, heads + self.tags_at, heads + self.lists_at, end],
+        )
     }
 
     /// Copies an object into another one.

@@ -2,7 +2,7 @@
 //! of every size-class.
 //!
 //! ```text
-//! a record, 16 bytes:  | free 2 | frontier 2 | used 2 | class 1 | - 1 | next 4 | previous 4 |
+//! a record, 16 bytes:  | free 2 | frontier 2 | used 2 | class 1 | ~class 1 | next 4 | previous 4 |
 //!
 //! a page of a class    used  →3β   used  →F    used  F: never opened …    free = β, used = 3
 //! of β bytes:        |     |     |     |     |     |                      frontier = F = 5β
@@ -16,7 +16,8 @@
 //! π is the number of page-blocks per page of the class.
 //! - P1 A page holds page-blocks iff its record's class is not `NOT_BLOCKS`. Then its units are
 //!   one used run of their own, and `1 ≤ used ≤ π`. All other records except that of page 0 equal
-//!   [`PageRecord::NOT_BLOCKS`].
+//!   [`PageRecord::NOT_BLOCKS`]. The complement of the class stands beside it: of a full page nothing else tells two
+//!   classes with the same π apart.
 //! - P2 The free list leads over distinct page-blocks below the frontier to the frontier; used +
 //!   listed + (page-blocks from the frontier on) = π. If no page-block is left, the frontier is
 //!   [`FULL`]. So a page is full iff `free = FULL`.
@@ -24,7 +25,7 @@
 //!   before it in `previous`. (What the first one names has no meaning: keeping it right would make
 //!   every event slower.)
 //! - P4 `free` and `frontier` of page 0 are equal, so the test for a frontier also detects a class
-//!   without not-full pages.
+//!   without not-full pages. Its `used` is 1, as that of all pages without page-blocks: runs may begin in it.
 #![deny(unsafe_code)]
 
 use core::ptr::NonNull;
@@ -58,6 +59,7 @@ impl<S: Partitioning> Memory<'_, S> {
             frontier: 0,
             used: 0,
             class,
+            complement: class.complement(),
             next: Page::NONE,
             previous: Page::NONE,
         };
@@ -173,6 +175,7 @@ impl<S: Partitioning> Memory<'_, S> {
             "page 0 has a free page-block",
             0,
         )?;
+        ensure(none.used == 1, "P4", "page 0 counts page-blocks", 0)?;
         let mut not_full = 0;
         for page in self.pages().skip(1) {
             not_full += usize::from(check_page(self, page)?);
@@ -229,9 +232,9 @@ fn check_page<S: Partitioning>(memory: &Memory<'_, S>, page: Page) -> Result<boo
         return Ok(false);
     }
     ensure(
-        blocks::<S>(record.class) != 0,
+        blocks::<S>(record.class) != 0 && record.complement == record.class.complement(),
         "P1",
-        "a page's class does not exist",
+        "a page's class does not exist, or is another one",
         at,
     )?;
     ensure(

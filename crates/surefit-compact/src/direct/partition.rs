@@ -32,6 +32,11 @@ impl Class {
         self.0 as usize
     }
 
+    /// What stands beside the class in a record, so that `check` sees when one of them changed.
+    pub(super) const fn complement(self) -> u8 {
+        !self.0
+    }
+
     /// The class with a number, if the partitioning has it.
     #[expect(clippy::cast_possible_truncation, reason = "classes are below 64")]
     pub(super) const fn at<S: Partitioning>(index: usize) -> Option<Self> {

@@ -142,14 +142,14 @@ impl<S: Partitioning> Pools<S> {
     /// Verifies Q1.
     fn check_pages(&self, memory: &Memory<'_, S>) -> Result<(), Corruption> {
         let at = self.next.number() as usize;
-        let pages = (self.limit.number() - self.first.number()) / page_units::<S>();
         let in_order = self.first <= self.next && self.next <= self.limit;
         ensure(
-            in_order && self.limit <= self.start,
+            in_order && self.limit <= self.start && self.start.number() <= memory.units(),
             "Q1",
-            "pages and runs overlap",
+            "pages and runs overlap, or lie outside",
             at,
         )?;
+        let pages = (self.limit.number() - self.first.number()) / page_units::<S>();
         let outside = memory.pages().filter(|&page| {
             let first = memory.first_unit_of(page);
             memory.record(page).holds_blocks() && !(self.first <= first && first < self.next)

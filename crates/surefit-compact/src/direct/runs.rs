@@ -20,7 +20,9 @@ use super::memory::{Memory, Page, Plan, Unit, page_units};
 use super::pages::check_runs_of_pages;
 use super::partition::{Class, Partitioning};
 use super::space::Space;
-use super::tags::{FREE, LEN, Run, USED, runs_from, set_free, set_tail, set_used, used_units};
+use super::tags::{
+    FREE, LEN, Run, USED, begins, runs_from, set_free, set_tail, set_used, used_units,
+};
 
 /// The strictest alignment that runs which coalesce serve, in bytes.
 pub const MAX_ALIGN: usize = 1 << 16;
@@ -437,6 +439,13 @@ fn check_tags<S: Partitioning>(memory: &Memory<'_, S>) -> Result<usize, Corrupti
             agrees,
             "R2",
             "the last tag does not agree with the first",
+            run.start.number() as usize,
+        )?;
+        let mut inside = (1..run.units).map(|unit| memory.after(run.start, unit));
+        ensure(
+            !inside.any(|unit| begins(memory, unit)),
+            "R2",
+            "a used run begins inside a run",
             run.start.number() as usize,
         )?;
         ensure(

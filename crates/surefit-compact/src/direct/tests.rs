@@ -2,6 +2,8 @@
 
 extern crate alloc;
 
+mod flips;
+
 use alloc::vec;
 use alloc::vec::Vec;
 use core::alloc::Layout;

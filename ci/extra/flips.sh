@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# Every word of the tables of heaps is flipped, alone and in pairs: `check` tells it, or a drive proves it harmless. Prints a table.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+out=$(mktemp)
+trap 'rm -f "$out"' EXIT
+for crate in compact freelist; do
+  SUREFIT_FLIPS=1 cargo test --release --locked -p surefit-$crate --lib flips -- --nocapture | tee -a "$out"
+done
+echo "| heap | words | flips | told | harmless by drive | left out by name | silent |"
+echo "| --- | --- | --- | --- | --- | --- | --- |"
+grep -o '| .* |$' "$out"
