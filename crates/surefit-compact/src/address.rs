@@ -16,9 +16,9 @@
 //!   no tag bit is needed: a free entry's word may look like a location, but no used block's
 //!   back-reference names a free entry.
 //! - A3 Entries below `made` are initialised, and so are their generations. They fit above `floor`,
-//!   and would not fit above a floor one page higher.
+//!   where a page begins, and would not fit above a floor one page higher.
 //! - A4 `live + parked + lent + retired + length of the free list = made`. The retired entries are those
-//!   with the last generation.
+//!   with the last generation, and none of them is live.
 
 use core::cell::Cell;
 
@@ -39,7 +39,7 @@ pub(crate) struct AddressTable<W: Width> {
     /// number, and ends at `top`.
     origin: Origin,
     /// Offset below which the table needs another page to grow.
-    floor: Cell<usize>,
+    pub(crate) floor: Cell<usize>,
     pub(crate) free: Cell<W::Word>,
     pub(crate) made: Cell<u32>,
     pub(crate) retired: Cell<u32>,

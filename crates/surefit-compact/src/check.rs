@@ -24,6 +24,7 @@ impl<W: Width> Heap<'_, W> {
     /// The first invariant that does not hold.
     pub fn check(&self) -> Result<(), Corruption> {
         let engine = &self.engine;
+        engine.check_table_room()?;
         let table_pages = engine.addresses.floor() >> self.config.geometry().page_shift();
         ensure(
             engine.frontier.get() as usize <= table_pages,
@@ -32,13 +33,14 @@ impl<W: Width> Heap<'_, W> {
             engine.frontier.get() as usize,
         )?;
         engine.check_limit()?;
-        engine.check_table_room()?;
+        engine.check_fresh_pages()?;
         engine.check_free_pages()?;
-        engine.check_windows()?;
         engine.stock().map_or(Ok(()), |stock| stock.check())?;
         for class in self.config.geometry().classes() {
             engine.check_class(class)?;
         }
+        // Whether a head is parked can be asked now.
+        engine.check_windows()?;
         engine.check_pages()?;
         engine.check_addresses()?;
         let total = self.parts().total();
@@ -69,9 +71,20 @@ impl<'m, W: Width> Engine<'m, W> {
             .ok_or(Corruption::new(invariant, what, word.get() as usize))
     }
 
-    /// Entries are read only below `made`, so this runs before the first of them is read.
+    /// Entries are read only below `made`, and pages only below the table's floor, so this runs
+    /// before the first of them is read.
     fn check_table_room(&self) -> Result<(), Corruption> {
         let table = &self.addresses;
+        let pages = self.pages.count() as usize;
+        let page_bytes = self.pages.geometry.page_bytes();
+        // The table takes whole pages, from the last one on.
+        let whole = table.floor() <= pages * page_bytes && table.floor() % page_bytes == 0;
+        ensure(
+            whole,
+            "A3",
+            "the address table begins inside a page, or behind all",
+            table.floor(),
+        )?;
         let made = table.made.get() as usize;
         let room = table.top() - table.floor();
         ensure(
@@ -80,8 +93,6 @@ impl<'m, W: Width> Engine<'m, W> {
             "the address table is longer than its room",
             made,
         )?;
-        let pages = self.pages.count() as usize;
-        let page_bytes = self.pages.geometry.page_bytes();
         let needed =
             table.floor() == pages * page_bytes || room < made * W::ENTRY_BYTES + page_bytes;
         ensure(
@@ -89,6 +100,24 @@ impl<'m, W: Width> Engine<'m, W> {
             "A3",
             "the address table has a page that it does not need",
             table.floor(),
+        )
+    }
+
+    /// No page that was never opened has used blocks. A heap over the operating system's memory
+    /// has far more of them than it uses, so there nobody looks at their records.
+    fn check_fresh_pages(&self) -> Result<(), Corruption> {
+        let behind = if self.stock().is_some() {
+            0
+        } else {
+            self.pages.count()
+        };
+        let mut fresh = (self.frontier.get()..behind).filter_map(|number| self.pages.page(number));
+        let used = fresh.find(|page| page.used() > 0);
+        ensure(
+            used.is_none(),
+            "P2",
+            "a page that was never opened has used blocks",
+            used.map_or(0, |page| page.id.index()),
         )
     }
 
@@ -219,7 +248,11 @@ impl<'m, W: Width> Engine<'m, W> {
         ensure(kept, "H4", "a class breaks its compaction bound", at)?;
         let left = u32::from(state.left.get());
         let frees = state.quiet().saturating_add(left);
-        let quiet = frees <= automaton::frees_in_a_row(self.bound, counts);
+        let quiet = match self.bound {
+            // Every free asks.
+            Bound::Pages(_) => frees == 0,
+            _ => frees <= automaton::frees_in_a_row(self.bound, counts),
+        };
         ensure(quiet, "H5", "the bound would not be asked in time", at)?;
         let pages = state.pages().saturating_add(frees) <= state.live();
         ensure(pages, "T3", "more pages than live blocks may result", at)
@@ -351,14 +384,22 @@ impl<'m, W: Width> Engine<'m, W> {
         self.check_generations()
     }
 
-    /// Only retired entries carry the last generation.
+    /// Only retired entries carry the last generation, and none of them is live.
     fn check_generations(&self) -> Result<(), Corruption> {
         let table = &self.addresses;
-        let retired = (0..table.made.get())
-            .filter(|&entry| self.is_retired(entry))
-            .count();
-        let counted = retired == table.retired.get() as usize;
-        ensure(counted, "A4", "retired entries are miscounted", retired)
+        let mut retired = 0;
+        for entry in (0..table.made.get()).filter(|&entry| self.is_retired(entry)) {
+            let dead = self.named(entry).is_none();
+            ensure(dead, "A4", "a retired entry is live", entry as usize)?;
+            retired += 1;
+        }
+        let counted = retired == table.retired.get();
+        ensure(
+            counted,
+            "A4",
+            "retired entries are miscounted",
+            retired as usize,
+        )
     }
 
     /// Whether an entry that was made carries the last generation.
@@ -385,5 +426,5 @@ impl ClassSums {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod windows;

@@ -43,13 +43,13 @@ use crate::windows::Level;
 /// Like [`Bytes`](crate::Bytes) it is neither `Copy` nor `Clone`, and dropping it leaks the object.
 #[must_use = "dropping a handle leaks its object"]
 pub struct Contiguous<B: Byte = u8> {
-    name: Name,
+    pub(crate) name: Name,
     len: usize,
     bytes: PhantomData<B>,
 }
 
 impl<B: Byte> Contiguous<B> {
-    const fn new(name: Name, len: usize) -> Self {
+    pub(crate) const fn new(name: Name, len: usize) -> Self {
         Self {
             name,
             len,

@@ -18,7 +18,7 @@
 //! - H3 `used`, `pages` and `not_full` of a class agree with its pages.
 //! - H4 At rest every class keeps the compaction bound. Parked blocks are holes, and not live (T2).
 //! - H5 A class keeps its bound for `left + quiet` more frees, whatever page-blocks they free:
-//!   holes + left + quiet ≤ δ + ⌊ε(h − left − quiet)⌋.
+//!   holes + left + quiet ≤ δ + ⌊ε(h − left − quiet)⌋. Under a bound in pages both are 0.
 //!
 //! T1 to T3, of parked pairs, are in `parked.rs`.
 //!

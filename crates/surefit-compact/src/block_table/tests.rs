@@ -1,5 +1,5 @@
 //! Tests of the checker: every field of the frames and every word of a row is corrupted, one at a
-//! time.
+//! time. Then what `check` does not tell is driven beside a naive model.
 //!
 //! The tables of the table's heap are attacked in `check/tests.rs`. The words of spines are not
 //! checked, and so not tried here: they are the content of byte objects, as there.
@@ -13,6 +13,7 @@ use alloc::vec::Vec;
 use core::alloc::Layout;
 use core::cell::Cell;
 use core::mem::MaybeUninit;
+use core::ptr::NonNull;
 
 use surefit_testkit::{JunkRegion, Op, Shape, script};
 
@@ -20,8 +21,10 @@ use super::config::BlockTableConfig;
 use super::frames::NO_FRAME;
 use super::heap::BlockTableHeap;
 use super::words;
+use crate::check::tests::flips::{Changed, Named, Subject, attack as attack_flips};
+use crate::check::tests::{Duty, Field, Fields};
 use crate::config::Bound;
-use crate::handle::{Bytes, Name};
+use crate::handle::{Byte, Bytes, Name};
 use crate::width::{Narrow, Wide, Width, Word};
 
 /// What the checker reported for the corruptions.
@@ -225,4 +228,122 @@ fn objects_are_miscounted_only_up_to_their_rows() {
     heap.objects.set(1);
     heap.check().expect("sound");
     heap.free(one);
+}
+
+// ---- flips -------------------------------------------------------------------------------------
+
+impl<W: Width> BlockTableHeap<'_, W> {
+    fn bytes<B: Byte>(&self, object: &Named) -> Bytes<B> {
+        Bytes::new(Name::new(object.entry, self.id()), object.len)
+    }
+}
+
+impl<W: Width> Subject for BlockTableHeap<'_, W> {
+    fn is_sound(&self) -> bool {
+        self.check().is_ok()
+    }
+
+    fn alloc(&mut self, len: usize) -> Option<Named> {
+        let layout = Layout::from_size_align(len, 8).expect("valid");
+        let bytes = BlockTableHeap::alloc(self, layout).ok()?;
+        Some(Named::new(bytes.name.index(), len))
+    }
+
+    fn free(&mut self, object: &Named) -> bool {
+        self.free_bytes(self.bytes::<u8>(object));
+        true
+    }
+
+    fn resize(&mut self, object: &mut Named, len: usize) -> bool {
+        let layout = Layout::from_size_align(len, 8).expect("valid");
+        let mut bytes = self.bytes::<u8>(object);
+        let resized = BlockTableHeap::resize(self, &mut bytes, layout).is_ok();
+        (object.entry, object.len) = (bytes.name.index(), bytes.len());
+        resized
+    }
+
+    fn write(&mut self, object: &Named, bytes: &[u8]) -> bool {
+        self.write_at(&mut self.bytes::<u8>(object), 0, bytes);
+        true
+    }
+
+    fn read(&self, object: &Named, bytes: &mut [u8]) -> bool {
+        self.read_at(&self.bytes::<u8>(object), 0, bytes);
+        true
+    }
+
+    fn other(&mut self, _: usize) {
+        self.compact(3);
+    }
+
+    fn live(&self) -> u32 {
+        self.objects.get()
+    }
+
+    fn words(&self) -> Vec<Field> {
+        let mut words = Fields::of(&self.table);
+        let mut add = |name: String, place: *mut u8, bytes| {
+            words.push(Field::new(name, place, bytes, Duty::All));
+        };
+        let frames = &self.frames;
+        let counters = [&frames.free_count, &frames.fresh, &frames.fresh_end];
+        let counters = counters.into_iter().chain([&frames.pages, &frames.free]);
+        for (number, counter) in counters.enumerate() {
+            add(format!("counter {number}"), counter.as_ptr().cast(), 4);
+        }
+        add("objects".into(), self.objects.as_ptr().cast(), 4);
+        // SAFETY: free frames and rows lie inside the region.
+        let place = |offset| unsafe { self.memory().address(offset) }.as_ptr();
+        let mut frame = frames.free.get();
+        while frame != NO_FRAME {
+            let at = (frame as usize) << frames.shift;
+            add(format!("link of frame {frame}"), place(at), 4);
+            frame = frames.link(self.memory(), frame).get();
+        }
+        let blocks = self.table.live_blocks();
+        for row in blocks.filter(|row| row.class != self.page_class()) {
+            let name = Name::new(row.index, self.id());
+            let first = self.table.engine.object_offset(row.index);
+            if self.frame_word(name, row.block_bytes, 0) < words::tag::<W>() {
+                continue;
+            }
+            for at in (0..row.block_bytes as usize).step_by(W::WORD_BYTES) {
+                let name = format!("row {}, byte {at}", row.index);
+                add(name, place(first + at), W::WORD_BYTES);
+            }
+        }
+        words
+    }
+
+    fn images(&mut self) -> [(NonNull<u8>, usize); 2] {
+        let memory = &self.table.engine.pages.memory;
+        // SAFETY: the region's first byte.
+        let region = (unsafe { memory.address(0) }, memory.len());
+        [(NonNull::from(self).cast(), size_of::<Self>()), region]
+    }
+}
+
+/// Where rows are in pieces, nobody knows how many of them are objects. And nobody but whoever has
+/// the handles knows of two rows which has which words.
+fn leaves_out(changes: &[Changed<'_>]) -> bool {
+    let exchanged = |a: &Changed<'_>, b: &Changed<'_>| {
+        a.0.starts_with("row ") && b.0.starts_with("row ") && (a.1, a.2) == (b.2, b.1)
+    };
+    let exchange = matches!(changes, [a, b] if exchanged(a, b));
+    exchange || changes.iter().any(|change| change.0 == "objects")
+}
+
+#[test]
+fn flips_of_a_block_table_are_told_or_harmless() {
+    fn attack<W: Width>(name: &str, bound: Bound, frame: usize, lens: &[usize]) {
+        let config = BlockTableConfig::with_pages::<W>(frame, bound, 1024).expect("valid");
+        let mut region = JunkRegion::new(40_000, 1024, 5);
+        let heap = BlockTableHeap::<W>::new(region.memory(), &config);
+        let mut heap = heap.expect("large enough");
+        attack_flips(name, &mut heap, (lens, 90), 101, leaves_out);
+    }
+    let lens = [3, 64, 130, 300, 500, 900, 2000];
+    attack::<Wide>("block table, wide words", Bound::DEFAULT, 64, &lens);
+    attack::<Wide>("block table, long rows", Bound::Pages(1), 16, &lens);
+    attack::<Narrow>("block table, narrow words", Bound::DEFAULT, 32, &lens);
 }

@@ -11,7 +11,7 @@
 //!
 //! - the backward link of the first page of a list, both links of full pages except the heads of
 //!   windows;
-//! - the record of a never-opened page, except `used`; the record of a free page, except `used` and
+//! - the record of a never-opened page, except `used`; that of a free page, except `used` and
 //!   its links;
 //! - the small bitmap of a page of more than 8 blocks, and the words of its record after `free` and
 //!   `fresh`;
@@ -53,7 +53,7 @@ use crate::width::{Generation, Keyed, Medium, Narrow, Wide, Width, Word};
 
 /// What `check` must detect in a field.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Duty {
+pub(crate) enum Duty {
     /// Every other value is an error.
     All,
     /// Nothing depends on the value now.
@@ -65,15 +65,15 @@ enum Duty {
 }
 
 /// A word of the tables.
-struct Field {
-    name: String,
+pub(crate) struct Field {
+    pub(crate) name: String,
     place: NonNull<u8>,
     bytes: usize,
     duty: Duty,
 }
 
 impl Field {
-    fn new(name: String, place: *mut u8, bytes: usize, duty: Duty) -> Self {
+    pub(crate) fn new(name: String, place: *mut u8, bytes: usize, duty: Duty) -> Self {
         let place = NonNull::new(place).expect("a place in the region");
         Self {
             name,
@@ -145,7 +145,7 @@ impl Field {
 }
 
 /// All fields of a heap's tables.
-struct Fields<'h, 'm, W: Width> {
+pub(crate) struct Fields<'h, 'm, W: Width> {
     engine: &'h Engine<'m, W>,
     fields: Vec<Field>,
 }
@@ -154,7 +154,7 @@ struct Fields<'h, 'm, W: Width> {
 const CLASS_WORDS: usize = 6;
 
 impl<'h, 'm, W: Width> Fields<'h, 'm, W> {
-    fn of(heap: &'h Heap<'m, W>) -> Vec<Field> {
+    pub(crate) fn of(heap: &'h Heap<'m, W>) -> Vec<Field> {
         let fields = Vec::new();
         let mut fields = Self {
             engine: &heap.engine,
@@ -182,6 +182,11 @@ impl<'h, 'm, W: Width> Fields<'h, 'm, W> {
         ];
         for (name, place) in numbers {
             self.add(name.into(), place.cast(), 4, Duty::All);
+        }
+        let floor = engine.addresses.floor.as_ptr();
+        self.add("floor".into(), floor.cast(), size_of::<usize>(), Duty::All);
+        if let Some(limit) = &engine.limit {
+            self.add("limit".into(), limit.pages.as_ptr().cast(), 4, Duty::None);
         }
         let windows = &engine.windows;
         for (level, slots) in windows.slots.iter().enumerate().skip(1) {
@@ -259,7 +264,7 @@ impl<'h, 'm, W: Width> Fields<'h, 'm, W> {
         };
         add("prev", 0, w, listed && !first || free && !first_free);
         add("next", w, w, listed || free || leads);
-        add("used", 2 * w, 2, opened);
+        add("used", 2 * w, 2, true);
         add("small", 2 * w + 2, 1, held_small);
         add("class", 2 * w + 3, 1, held);
         for (word, used) in referred.into_iter().enumerate() {
@@ -569,3 +574,5 @@ fn the_record_is_laid_out_as_the_tests_think() {
         2 * word + 4 + SMALL_BLOCKS * word
     );
 }
+
+pub(crate) mod flips;
