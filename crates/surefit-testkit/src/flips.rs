@@ -188,6 +188,9 @@ impl Object {
 ///
 /// # Errors
 /// What went wrong.
+///
+/// # Panics
+/// If the sizes are those of no layout.
 pub fn drive(
     heap: &mut dyn RawHeap,
     region: &Range<usize>,
