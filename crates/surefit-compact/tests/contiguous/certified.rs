@@ -40,13 +40,35 @@ struct Certified<'m, W: Width> {
 }
 
 impl<W: Width> Certified<'_, W> {
-    /// Allocates a contiguous object if the demand allows another one.
-    fn alloc_large(&mut self, random: &mut Random) {
+    /// Pages of a contiguous object, and whether the demand allows another one of them.
+    fn window(&self, random: &mut Random) -> (usize, bool) {
         let window = &self.windows[random.below(self.windows.len())];
         let pages = window.bytes.div_ceil(PAGE);
         let large = self.checked.large.iter().map(|(object, _)| object.len());
         let live = large.filter(|len| len.div_ceil(PAGE) == pages).count();
-        if live < window.objects as usize {
+        (pages, live < window.objects as usize)
+    }
+
+    /// Resizes a contiguous object, within its pages or to others of which the demand allows another one.
+    fn resize_large(&mut self, random: &mut Random) {
+        let at = random.below(self.checked.large.len());
+        let old = self.checked.large[at].0.len().div_ceil(PAGE);
+        let (pages, has_room) = self.window(random);
+        if pages == old || has_room {
+            let len = (pages - 1) * PAGE + 1 + random.below(PAGE);
+            let result = self.checked.resize_large(at, len);
+            assert_eq!(
+                result,
+                Ok(()),
+                "{old} to {pages} pages are within the demand"
+            );
+        }
+    }
+
+    /// Allocates a contiguous object if the demand allows another one.
+    fn alloc_large(&mut self, random: &mut Random) {
+        let (pages, has_room) = self.window(random);
+        if has_room {
             let len = (pages - 1) * PAGE + 1 + random.below(PAGE);
             let result = self.checked.alloc_large(len, PAGE);
             assert_eq!(result, Ok(()), "{pages} pages are within the demand");
@@ -66,7 +88,12 @@ impl<W: Width> Certified<'_, W> {
         }
     }
 
-    fn call(&mut self, random: &mut Random, rises: usize) {
+    /// A call. Returns 2 if it is a resize, which may allocate and free, and else 1.
+    fn call(&mut self, random: &mut Random, rises: usize) -> u64 {
+        if random.below(6) == 0 && !self.checked.large.is_empty() {
+            self.resize_large(random);
+            return 2;
+        }
         let is_large = random.below(3) == 0;
         match (random.below(100) < rises, is_large) {
             (true, true) => self.alloc_large(random),
@@ -81,6 +108,7 @@ impl<W: Width> Certified<'_, W> {
             }
             _ => {}
         }
+        1
     }
 }
 
@@ -107,7 +135,7 @@ fn run<W: Width>(seed: u64, word_bytes: usize, calls: usize) {
             rises = [95, 70, 50, 30, 5][random.below(5)];
         }
         let before = certified.checked.heap.stats().moved_bytes_total;
-        certified.call(&mut random, rises);
+        let most = most * certified.call(&mut random, rises);
         let moved = certified.checked.heap.stats().moved_bytes_total - before;
         assert!(moved <= most, "{moved} bytes moved, certified {most}");
         if call % 7 == 0 {
