@@ -75,7 +75,7 @@ fn run_heap(
             .as_ref()
             .map_or(Ok(()), |script| script.run(heap));
         if outcome.is_ok() {
-            let numbers = (certified.pages, case.seed);
+            let numbers = ((certified.pages, certified.copied), case.seed);
             outcome = Drive::new(heap, &case.setup, &case.sizes, limits, numbers).run(order);
         }
     });

@@ -6,7 +6,7 @@ use surefit_compact::certify::Budget;
 use surefit_core::{Corruption, Refused};
 use surefit_testkit::Random;
 
-use crate::heaps::{Name, UnderTest};
+use crate::heaps::{Name, Numbers, UnderTest};
 use crate::setup::{Cost, Ledger, Limits, Setup};
 
 /// Sizes of objects that a script uses, and what each takes from a demand.
@@ -28,6 +28,8 @@ pub(crate) enum Failure {
     Refused(Refused),
     /// More data pages than certified.
     Pages(u64),
+    /// More bytes moved by one free, or copied in one section, than certified.
+    Copied(u64),
     Corrupt(Corruption),
     /// The heap wrote outside its region.
     Fence,
@@ -43,6 +45,7 @@ impl Failure {
             Self::Refused(Refused::Quota) => "quota",
             Self::Refused(_) => "refused",
             Self::Pages(_) => "pages",
+            Self::Copied(_) => "copied",
             Self::Corrupt(_) => "corrupt",
             Self::Fence => "fence",
         }
@@ -55,6 +58,7 @@ impl fmt::Display for Failure {
             Self::NoHeap(refused) => write!(f, "no heap: {refused}"),
             Self::Refused(refused) => refused.fmt(f),
             Self::Pages(pages) => write!(f, "{pages} pages"),
+            Self::Copied(bytes) => write!(f, "{bytes} bytes copied at once"),
             Self::Corrupt(corruption) => corruption.fmt(f),
             Self::Fence => f.write_str("written beside the region"),
         }
@@ -108,7 +112,7 @@ pub(crate) struct Drive<'a> {
     fixed: bool,
     /// Frees left in a heap of keys.
     frees: u64,
-    pages: u64,
+    most: Numbers,
 }
 
 impl<'a> Drive<'a> {
@@ -117,7 +121,7 @@ impl<'a> Drive<'a> {
         setup: &'a Setup,
         sizes: &'a [Size],
         limits: &'a Limits<'a>,
-        (pages, seed): (u64, u64),
+        (most, seed): (Numbers, u64),
     ) -> Self {
         let frees = if setup.kind.has_keys() {
             setup.frees
@@ -134,7 +138,7 @@ impl<'a> Drive<'a> {
             by: 0,
             fixed: false,
             frees,
-            pages,
+            most,
         }
     }
 
@@ -227,8 +231,9 @@ impl<'a> Drive<'a> {
     }
 
     fn count_pages(&self) -> Outcome {
-        match self.heap.pages() {
-            pages if pages > self.pages => Err(Failure::Pages(pages)),
+        match self.heap.numbers() {
+            (pages, _) if pages > self.most.0 => Err(Failure::Pages(pages)),
+            (_, copied) if copied > self.most.1 => Err(Failure::Copied(copied)),
             _ => Ok(()),
         }
     }
@@ -395,8 +400,7 @@ impl<'a> Drive<'a> {
         let mut objects = self.live.split_off(first);
         let alone: Vec<Object> = objects.iter().copied().step_by(per_page.max(2)).collect();
         objects.retain(|object| !alone.contains(object));
-        let pinned = alone.len().min(self.setup.guards as usize);
-        self.free_while_pinned(&alone[..pinned], &objects)?;
+        self.free_while_pinned(&alone, &objects)?;
         self.live.extend(alone);
         Ok(())
     }
@@ -412,26 +416,33 @@ impl<'a> Drive<'a> {
             objects.into_iter().map(|(_, object)| object).collect()
         };
         let (kept, freed) = (strip(kept), strip(freed));
-        let pinned = kept.len().min(self.setup.guards as usize);
-        self.free_while_pinned(&kept[..pinned], &freed)?;
+        self.free_while_pinned(&kept, &freed)?;
         self.live.extend(kept);
         Ok(())
     }
 
-    /// Frees objects while others are pinned; in a heap of keys, also some that are themselves
+    /// As many of some objects as guards can pin, of those that they may.
+    fn pinnable(&self, objects: &[Object]) -> Vec<Name> {
+        let longest = self.setup.pinned.map_or(usize::MAX, |(len, _)| len);
+        let short = objects
+            .iter()
+            .filter(|&&(_, size)| self.sizes[size].len <= longest);
+        let names = short.map(|&(name, _)| name);
+        names.take(self.setup.guards as usize).collect()
+    }
+
+    /// Frees objects while some of others are pinned; in a heap of keys, also some that are themselves
     /// pinned. Objects that the heap's life does not allow to free stay live.
-    fn free_while_pinned(&mut self, pinned: &[Object], freed: &[Object]) -> Outcome {
+    fn free_while_pinned(&mut self, kept: &[Object], freed: &[Object]) -> Outcome {
         let most = usize::try_from(self.frees).unwrap_or(usize::MAX);
         let (freed, stay) = freed.split_at(freed.len().min(most));
         self.live.extend(stay);
         self.frees -= freed.len() as u64;
-        let mut guarded: Vec<Name> = pinned.iter().map(|&(name, _)| name).collect();
+        let mut guarded = self.pinnable(kept);
         if self.setup.kind.has_values() && self.below(2) == 0 {
             // An object that is freed while it is pinned counts as live until it is no longer
             // pinned.
-            guarded.clear();
-            let guards = self.setup.guards as usize;
-            guarded.extend(freed.iter().map(|&(name, _)| name).take(guards));
+            guarded = self.pinnable(freed);
         }
         let (mut by, fixed) = (self.by, self.fixed);
         self.heap.pinned(&guarded, &mut |heap| {

@@ -6,6 +6,7 @@ use surefit_compact::{Bound, Fraction, PageOrder, Spacing};
 use surefit_testkit::Random;
 
 use crate::drive::{Size, budget};
+use crate::keys;
 use crate::metered::Script;
 use crate::setup::{ALIGN, Kind, Limits, Setup};
 
@@ -94,6 +95,11 @@ impl Case {
         if sizes.is_empty() {
             return None;
         }
+        let some = chooser.below(2) == 0;
+        let setup = Setup {
+            pinned: some.then(|| pinned(&mut chooser, &setup, &sizes)),
+            ..setup
+        };
         if chooser.below(5) == 0 && !kind.has_values() {
             let script = Script::new(&mut chooser, &setup, &sizes);
             let setup = Setup {
@@ -211,6 +217,20 @@ fn shared(chooser: &mut Chooser, setup: Setup) -> Setup {
         guards,
         instances,
         ..setup
+    }
+}
+
+/// The length of some of the objects, and the strictest alignment of those up to it.
+fn pinned(chooser: &mut Chooser, setup: &Setup, sizes: &[Size]) -> (usize, usize) {
+    let longest = sizes[chooser.below(sizes.len())].len;
+    let aligns = sizes.iter().filter(|size| size.len <= longest);
+    let align = aligns
+        .map(|size| size.align)
+        .max()
+        .expect("the longest one");
+    match setup.kind.has_values() {
+        true => (keys::round_up(longest).expect("a value's"), align),
+        false => (longest, align),
     }
 }
 

@@ -22,7 +22,7 @@ fn is_served(
         let region = memory.region(bytes, setup.page_bytes, 0);
         let mut served = false;
         let made = heaps::run(setup, region, &mut |heap| {
-            let mut drive = Drive::new(heap, setup, sizes, limits, (u64::MAX, seed));
+            let mut drive = Drive::new(heap, setup, sizes, limits, ((u64::MAX, u64::MAX), seed));
             served = drive.run(Order::Adversarial).is_ok();
         });
         made.is_ok() && served

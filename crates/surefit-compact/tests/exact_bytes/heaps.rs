@@ -25,6 +25,9 @@ use crate::setup::{ALIGN, Kind, Lock, Setup};
 /// The number of an object under test.
 pub(crate) type Name = usize;
 
+/// Pages and bytes: see [`UnderTest::numbers`].
+pub(crate) type Numbers = (u64, u64);
+
 /// An object that keeps another object pinned.
 pub(crate) trait Guard {}
 impl<T> Guard for T {}
@@ -55,8 +58,8 @@ pub(crate) trait UnderTest {
     fn pinned(&mut self, names: &[Name], run: &mut dyn FnMut(&mut dyn UnderTest));
     /// Gives an instance a quota, if there are instances.
     fn set_quota(&mut self, _instance: u32, _bytes: usize) {}
-    /// Data pages in use.
-    fn pages(&self) -> u64;
+    /// Data pages in use, and the most bytes that the free of a page-block moved, or a section copied.
+    fn numbers(&self) -> Numbers;
     /// Verifies every invariant; pins may have left debts.
     fn check(&self) -> Result<(), Corruption>;
 }
@@ -197,9 +200,9 @@ macro_rules! one_owner {
                 run(self);
             }
 
-            fn pages(&self) -> u64 {
+            fn numbers(&self) -> Numbers {
                 let $stats = self.heap.stats();
-                $pages
+                ($pages, $stats.moved_bytes_max_per_op)
             }
 
             fn check(&self) -> Result<(), Corruption> {
@@ -265,8 +268,9 @@ impl<W: Width<Generation = ()>, G: Counted> UnderTest for ByteKeys<'_, W, G> {
         run(self);
     }
 
-    fn pages(&self) -> u64 {
-        self.heap.stats().pages.into()
+    fn numbers(&self) -> Numbers {
+        let stats = self.heap.stats();
+        (stats.pages.into(), stats.moved_bytes_max_per_op)
     }
 
     fn check(&self) -> Result<(), Corruption> {
@@ -283,7 +287,7 @@ pub(crate) trait Home<'m, G: Granularity>: Sized {
     fn guard<'a>(&'a self, object: &'a Bytes<u8>) -> Box<dyn Guard + 'a>;
     fn compact(&self, budget: u64);
     fn set_quota(&self, instance: u32, bytes: usize);
-    fn pages(&self) -> u64;
+    fn numbers(&self) -> Numbers;
     fn check(&self) -> Result<(), Corruption>;
 }
 
@@ -302,8 +306,9 @@ impl<'m, G: Granularity> Home<'m, G> for SharedHeap<'m, Lock, G> {
 
     fn set_quota(&self, _: u32, _: usize) {}
 
-    fn pages(&self) -> u64 {
-        self.stats().pages
+    fn numbers(&self) -> Numbers {
+        let stats = self.stats();
+        (stats.pages, stats.copied_in_section_max)
     }
 
     fn check(&self) -> Result<(), Corruption> {
@@ -328,8 +333,9 @@ impl<'m, G: Stepwise> Home<'m, G> for ShardedHeap<'m, Lock, G> {
         ShardedHeap::set_quota(self, instance, bytes);
     }
 
-    fn pages(&self) -> u64 {
-        self.stats().pages
+    fn numbers(&self) -> Numbers {
+        let stats = self.stats();
+        (stats.pages, stats.copied_in_section_max)
     }
 
     fn check(&self) -> Result<(), Corruption> {
@@ -441,8 +447,8 @@ impl<'m, G: Granularity, H: Home<'m, G>> UnderTest for Shared<'_, 'm, G, H> {
         self.heap.set_quota(instance, bytes);
     }
 
-    fn pages(&self) -> u64 {
-        self.heap.pages()
+    fn numbers(&self) -> Numbers {
+        self.heap.numbers()
     }
 
     fn check(&self) -> Result<(), Corruption> {
@@ -455,7 +461,7 @@ impl<'m, G: Granularity, H: Home<'m, G>> UnderTest for Shared<'_, 'm, G, H> {
 /// What `KeyHeap` and `SharedKeyHeap` have in common.
 pub(crate) trait KeyHome: KeyStore {
     fn compact(&self, budget: u64);
-    fn pages(&self) -> u64;
+    fn numbers(&self) -> Numbers;
     fn check(&self) -> Result<(), Corruption>;
 }
 
@@ -501,8 +507,8 @@ impl<H: KeyHome> UnderTest for Keys<'_, H> {
         drop(guards);
     }
 
-    fn pages(&self) -> u64 {
-        self.heap.pages()
+    fn numbers(&self) -> Numbers {
+        self.heap.numbers()
     }
 
     fn check(&self) -> Result<(), Corruption> {
@@ -543,8 +549,9 @@ impl<W: Width<Generation = ()>, G: Counted> KeyHome for OwnedKeys<'_, W, G> {
         self.0.borrow_mut().compact(budget);
     }
 
-    fn pages(&self) -> u64 {
-        self.0.borrow().stats().pages.into()
+    fn numbers(&self) -> Numbers {
+        let stats = self.0.borrow().stats();
+        (stats.pages.into(), stats.moved_bytes_max_per_op)
     }
 
     fn check(&self) -> Result<(), Corruption> {
@@ -602,8 +609,9 @@ impl<G: Stepwise, Gen: Counted> KeyHome for SharedKeys<'_, '_, G, Gen> {
         self.heap.compact(budget);
     }
 
-    fn pages(&self) -> u64 {
-        self.heap.stats().pages
+    fn numbers(&self) -> Numbers {
+        let stats = self.heap.stats();
+        (stats.pages, stats.copied_in_section_max)
     }
 
     fn check(&self) -> Result<(), Corruption> {

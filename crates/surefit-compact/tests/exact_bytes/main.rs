@@ -9,6 +9,7 @@
 //! | `generate`, `cases` | heaps and demands from seeds, and their results |
 //! | `single_class` | one size-class, every peak |
 //! | `handles` | entries, as many as are certified |
+//! | `pins` | pinned objects of a class that only an alignment reaches |
 //! | `places` | every misalignment, and the largest regions |
 //! | `threads` | generated heaps of threads that run at once and divide a demand |
 
@@ -19,6 +20,7 @@ mod handles;
 mod heaps;
 mod keys;
 mod metered;
+mod pins;
 mod places;
 mod setup;
 mod single_class;

@@ -54,7 +54,7 @@ fn heap_bytes_suffice_wherever_a_region_begins() {
         for offset in 0..certified.align {
             let region = memory.region(certified.heap_bytes, certified.align, offset);
             let made = heaps::run(&setup, region, &mut |heap| {
-                let numbers = (certified.pages, offset as u64);
+                let numbers = ((certified.pages, certified.copied), offset as u64);
                 let mut drive = Drive::new(heap, &setup, &sizes, &limits, numbers);
                 let served = drive.run(Order::Minimal);
                 served.unwrap_or_else(|failure| panic!("{kind:?} at {offset}: {failure}"));

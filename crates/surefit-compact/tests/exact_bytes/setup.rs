@@ -3,7 +3,7 @@
 use surefit_compact::block_table::BlockTableConfig;
 use surefit_compact::block_table::certify::{self as frames, FrameDemand};
 use surefit_compact::certify::{
-    BlockCount, Budget, Demand, DemandMeter, Sharing, Uncertifiable, certify_for_life,
+    BlockCount, Budget, ClassSet, Demand, DemandMeter, Sharing, Uncertifiable, certify_for_life,
     certify_shared,
 };
 use surefit_compact::shared::{Granularity, PerClass, PerHeap, PerPage, SharedConfig, Stepwise};
@@ -150,6 +150,9 @@ pub(crate) struct Setup {
     pub(crate) threads: u32,
     pub(crate) guards: u32,
     pub(crate) instances: u16,
+    /// The longest object that guards pin, and the strictest alignment of those that they do; `None` if
+    /// they pin any.
+    pub(crate) pinned: Option<(usize, usize)>,
     /// Of heaps of keys: frees and resizes in the heap's life, and those of the script that a demand
     /// was read from.
     pub(crate) frees: u64,
@@ -178,6 +181,7 @@ impl Setup {
             threads: 1,
             guards: 0,
             instances: 1,
+            pinned: None,
             frees: 0,
             metered: 0,
         }
@@ -247,6 +251,13 @@ impl Setup {
         let sharing = Sharing::new(self.threads)
             .with_guards(self.guards)
             .with_instances(self.instances.into());
+        let sharing = match self.pinned {
+            Some((len, align)) => {
+                let config = self.config().expect("valid");
+                sharing.with_pinned_classes(ClassSet::of_objects(&config, len, align))
+            }
+            None => sharing,
+        };
         match self.kind {
             Kind::PerHeapKeys => sharing.with_keys::<u32>(self.frees),
             Kind::PerClassKeys => sharing.with_keys::<u8>(self.frees),
@@ -295,6 +306,7 @@ impl Setup {
             heap_bytes: certificate.heap_bytes,
             align: self.page_bytes,
             pages: certificate.data_pages,
+            copied: certificate.moved_bytes_max_per_op,
         })
     }
 
@@ -309,6 +321,7 @@ impl Setup {
             heap_bytes: certificate.heap_bytes,
             align: self.page_bytes.max(128),
             pages: certificate.used_pages,
+            copied: certificate.work.copied_bytes_max_per_section,
         })
     }
 
@@ -327,6 +340,7 @@ impl Setup {
             heap_bytes: certificate.heap_bytes,
             align: self.page_bytes,
             pages,
+            copied: certificate.table.moved_bytes_max_per_op,
         })
     }
 
@@ -375,6 +389,8 @@ pub(crate) struct Certified {
     pub(crate) align: usize,
     /// Data pages.
     pub(crate) pages: u64,
+    /// The most bytes that the free of a page-block moves, or a section copies.
+    pub(crate) copied: u64,
 }
 
 /// What an object takes of a demand.

@@ -31,7 +31,7 @@ impl Share {
     fn run(&self, heap: &mut dyn UnderTest, seed: u64) -> Outcome {
         let limits = self.demand.limits();
         // Counters of a heap in use mix several moments.
-        let numbers = (u64::MAX, seed);
+        let numbers = ((u64::MAX, u64::MAX), seed);
         let mut drive = Drive::new(heap, &self.setup, &self.sizes, &limits, numbers);
         for order in [
             Order::Random,
