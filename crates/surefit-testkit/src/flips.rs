@@ -50,7 +50,12 @@ pub fn campaign(
     let whole = std::env::var_os("SUREFIT_FLIPS").is_some();
     let changes = changes(heap, words);
     let mut random = Random(7);
-    let pairs = changes.len() * if whole { 4 } else { 1 };
+    let singles = changes.len();
+    let pairs = if whole {
+        (4 * singles).min(singles.max(60_000))
+    } else {
+        singles
+    };
     let pairs = (0..pairs).map(|_| {
         let [one, other] = [(); 2].map(|()| changes[random.below(changes.len())]);
         // As often the same change of two words as two changes.

@@ -36,7 +36,14 @@ pub(super) fn check<L: RawMutex, S: Source>(common: &Common<L, S>) -> Result<(),
         at += check_records(memory, memory.span(at), top)?;
     }
     for behind in at..memory.committed() {
-        check_no_page(memory, memory.span(behind))?;
+        let behind = memory.span(behind);
+        check_no_page(memory, behind)?;
+        ensure(
+            memory.record(behind).kind() == Kind::Nothing,
+            "P1",
+            "something is recorded behind the top",
+            behind.number() as usize,
+        )?;
     }
     // From here on each record leads to the page that it belongs to.
     let mut listed = 0;

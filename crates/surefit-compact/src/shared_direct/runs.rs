@@ -187,6 +187,23 @@ const fn list_of(units: u32) -> usize {
 }
 
 #[cfg(test)]
+impl Runs {
+    /// All but the lists of long runs, for tests of the checker.
+    pub(super) fn words(&self) -> impl Iterator<Item = u64> {
+        let first = self.first[..48].iter().map(|run| u64::from(run.number()));
+        first.chain(self.bits).chain([self.summary, self.units])
+    }
+
+    /// Changes them.
+    pub(super) fn set_words(&mut self, words: &mut impl Iterator<Item = u64>) {
+        let mut next = || words.next().unwrap_or(0);
+        self.first[..48].fill_with(|| Span::of(next() as u32));
+        self.bits.fill_with(&mut next);
+        (self.summary, self.units) = (next(), next());
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::{LISTS, list_of};
 

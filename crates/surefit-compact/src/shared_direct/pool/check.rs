@@ -4,6 +4,8 @@
 use surefit_core::{Corruption, ensure};
 
 use super::super::memory::{Kind, Memory, Span};
+#[cfg(test)]
+use super::super::runs::Runs;
 use super::{COMMITTED_AT_ONCE, Pool, is_zero};
 
 /// What the records below the top show.
@@ -73,9 +75,9 @@ impl Pool {
             self.top.number() as usize,
         )?;
         ensure(
-            self.used <= self.most_used,
+            self.used <= self.most_used && self.most_used <= u64::from(memory.units()),
             "P3",
-            "more units are used than ever were",
+            "more units are used than ever were, or ever were than there are",
             0,
         )
     }
@@ -100,5 +102,27 @@ impl Pool {
             && memory.record(end).kind() == Kind::Free
             && self.joins(memory, end, zero);
         ensure(!touches, "P2", "two free runs touch", at)
+    }
+}
+
+#[cfg(test)]
+impl Pool {
+    /// What changes while the heap lives, but for limits and counters, for tests of the checker.
+    pub(in crate::shared_direct) fn words(&self) -> impl Iterator<Item = u64> {
+        let narrow = [self.top.number(), self.looked_last].map(u64::from);
+        let runs = [&self.dirty, &self.clean].into_iter().flat_map(Runs::words);
+        runs.chain(narrow)
+            .chain([self.used, self.leaving, self.most_used])
+    }
+
+    /// Changes them. Narrow ones lose what is too much.
+    pub(in crate::shared_direct) fn set_words(&mut self, words: &mut impl Iterator<Item = u64>) {
+        self.dirty.set_words(words);
+        self.clean.set_words(words);
+        let mut next = || words.next().unwrap_or(0);
+        (self.top, self.looked_last) = (Span::of(next() as u32), next() as u32);
+        for word in [&mut self.used, &mut self.leaving, &mut self.most_used] {
+            *word = next();
+        }
     }
 }

@@ -6,6 +6,7 @@ extern crate std;
 
 mod damage;
 mod exact;
+mod flips;
 mod joined;
 mod model;
 mod served;
