@@ -462,12 +462,19 @@ fn leaves_out(changes: &[Changed<'_>]) -> bool {
     })
 }
 
+fn said(bound: Bound) -> String {
+    match bound {
+        Bound::Holes { base, .. } => format!("from {base} holes on"),
+        bound => format!("{bound:?}"),
+    }
+}
+
 fn attack_plain<W: Width>(kind: &str, bounds: &[(Bound, PageOrder)], slice: usize) {
     for &bound in bounds {
         let config = config::<W>(bound);
         let mut region = JunkRegion::new(40_000, 2048, 5);
         let mut heap = Heap::<W>::new(region.memory(), &config).expect("large enough");
-        let name = format!("Heap, {kind} words, {:?}", bound.0);
+        let name = format!("Heap, {kind} words, {}", said(bound.0));
         attack(&name, &mut heap, (&LENS, 110), slice, leaves_out);
     }
 }
@@ -505,7 +512,7 @@ fn flips_of_windows_are_told_or_harmless() {
         let config = config::<Wide>(bound);
         let mut region = JunkRegion::new(60_000, 2048, 5);
         let heap = Heap::<Wide>::new(region.memory(), &config).expect("large enough");
-        let name = format!("contiguous objects, {:?}", bound.0);
+        let name = format!("contiguous objects, {}", said(bound.0));
         attack(&name, &mut InWindows(heap), (&lens, 60), 101, leaves_out);
     }
 }
@@ -540,5 +547,28 @@ fn links_of_what_is_parked_are_looked_at_before_windows() {
     let state = heap.engine.class_state(config.geometry().largest());
     state.left.set(u8::MAX);
     state.top.set(u32::MAX - 255);
+    assert!(heap.check().is_err());
+}
+
+/// An entry that is retired and takes the place of a live one: all counts are right.
+#[test]
+fn a_retired_entry_that_is_live_is_told() {
+    let config = config::<Wide>(bounds()[0]);
+    let mut region = JunkRegion::new(40_000, 2048, 5);
+    let mut heap = KeyHeap::<Wide, u8>::new(region.memory(), &config).expect("large enough");
+    while heap.stats().retired_keys == 0 {
+        let key = heap.insert(1_u32).expect("room");
+        heap.remove(key).expect("live");
+    }
+    heap.insert(2_u32).expect("room");
+    heap.check().expect("sound");
+    let engine = &heap.as_heap().engine;
+    let named = |&entry: &u32| engine.named(entry).is_some();
+    let live = (0..8).find(named).expect("a live entry");
+    let retired = |&entry: &u32| heap.generation(entry) == u32::from(u8::MAX);
+    let retired = (0..8).find(retired).expect("a retired entry");
+    let block = engine.block_of(live);
+    engine.locate(retired, block);
+    engine.pages.set_back_reference(block, retired);
     assert!(heap.check().is_err());
 }
