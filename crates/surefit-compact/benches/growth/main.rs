@@ -1,11 +1,14 @@
 //! The instructions of every call beside few and beside many objects, classes, threads, instances,
-//! pins and free runs: `docs/growth/compact.md`. Needs valgrind.
+//! pins, banks and free runs: `docs/growth/compact.md`. Needs valgrind.
 //!
 //! `cargo bench -p surefit-compact --bench growth` compares with the table, and with `-- --write`
 //! writes it anew.
 #![allow(missing_docs, reason = "a benchmark")]
 
+mod classes;
 mod direct;
+mod entries;
+mod grown;
 mod shared;
 mod single;
 
@@ -42,6 +45,12 @@ fn main() -> ExitCode {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/growth/compact.md");
     counted(&file, TITLE, |table: &mut Table| {
         single::heap(table);
+        classes::heap(table);
+        entries::entries(table);
+        entries::contiguous(table);
+        grown::in_banks(table);
+        grown::branded(table);
+        grown::os(table);
         single::keys(table);
         single::block_table(table);
         shared::threads(table);

@@ -5,7 +5,7 @@ use core::alloc::Layout;
 use core::hint::black_box;
 
 use surefit_compact::block_table::{BlockTableConfig, BlockTableHeap};
-use surefit_compact::{Bytes, Config, Handle, Heap, Key, KeyHeap, Wide};
+use surefit_compact::{ByteKey, Bytes, Config, Handle, Heap, Key, KeyHeap, SizeClass, Wide};
 use surefit_testkit::growth::{Grows, Table};
 
 use crate::{OBJECTS, Object, region};
@@ -14,17 +14,17 @@ static CONFIG: Config = Config::DEFAULT;
 static BLOCK_TABLE: BlockTableConfig = BlockTableConfig::DEFAULT;
 
 /// A heap with objects, every tenth of them freed, and one object of bytes.
-struct Scene {
-    heap: Heap<'static>,
-    objects: Vec<Option<Handle<Object>>>,
-    text: Option<Bytes<u8>>,
+pub(crate) struct Scene {
+    pub(crate) heap: Heap<'static>,
+    pub(crate) objects: Vec<Option<Handle<Object>>>,
+    pub(crate) text: Option<Bytes<u8>>,
 }
 
 fn layout(bytes: usize) -> Layout {
     Layout::from_size_align(bytes, 1).expect("a layout")
 }
 
-fn scene(objects: usize) -> Scene {
+pub(crate) fn scene(objects: usize) -> Scene {
     let mut heap = Heap::new(region(objects * 96 + (2 << 20)), &CONFIG).expect("large enough");
     let insert = |number| Some(heap.insert([number as u64; 5]).expect("fits"));
     let mut objects: Vec<_> = (0..objects).map(insert).collect();
@@ -50,7 +50,7 @@ fn full(objects: usize) -> Scene {
 }
 
 impl Scene {
-    fn object(&mut self) -> Handle<Object> {
+    pub(crate) fn object(&mut self) -> Handle<Object> {
         self.objects[51].take().expect("once")
     }
 }
@@ -61,7 +61,7 @@ pub(crate) fn heap(table: &mut Table) {
         table.row(name, OBJECTS, Grows::No, scene, call);
     };
     constant("insert", |s| {
-        s.objects.push(s.heap.insert([1; 5]).ok());
+        let _ = black_box(s.heap.insert([1_u64; 5]).expect("fits"));
     });
     constant("get", |s| {
         black_box(s.objects[50].as_ref().map(|handle| s.heap.get(handle)[2]));
@@ -98,6 +98,12 @@ pub(crate) fn heap(table: &mut Table) {
     asked(table);
 }
 
+/// That of the objects.
+fn class() -> SizeClass {
+    let class = CONFIG.geometry().class_for(size_of::<Object>(), 8);
+    class.expect("a class")
+}
+
 /// What only looks.
 fn asked(table: &mut Table) {
     let mut constant = |name, call: fn(&mut Scene)| {
@@ -117,6 +123,18 @@ fn asked(table: &mut Table) {
     });
     constant("can_allocate", |s| {
         assert!(s.heap.can_allocate(40, 8, 10));
+    });
+    constant("can_allocate_bytes", |s| {
+        assert!(s.heap.can_allocate_bytes(5000, 8));
+    });
+    constant("largest_free", |s| {
+        black_box(s.heap.largest_free());
+    });
+    constant("class_counts", |s| {
+        black_box(s.heap.class_counts(class()));
+    });
+    constant("parked_pages, all", |s| {
+        black_box(s.heap.parked_pages(class()).count());
     });
     table.row("alloc, refused", OBJECTS, Grows::No, full, |s| {
         assert!(s.heap.alloc(layout(1500)).is_err());
@@ -141,6 +159,7 @@ fn asked(table: &mut Table) {
 struct Keys {
     heap: KeyHeap<'static>,
     keys: Vec<Key<Object>>,
+    text: ByteKey<u8>,
 }
 
 fn keyed(objects: usize) -> Keys {
@@ -151,7 +170,8 @@ fn keyed(objects: usize) -> Keys {
         heap.remove(freed).expect("once");
     }
     heap.compact(u64::MAX);
-    Keys { heap, keys }
+    let text = heap.alloc_zeroed(layout(5000)).expect("fits");
+    Keys { heap, keys, text }
 }
 
 pub(crate) fn keys(table: &mut Table) {
@@ -160,7 +180,7 @@ pub(crate) fn keys(table: &mut Table) {
         table.row(name, OBJECTS, Grows::No, keyed, call);
     };
     constant("insert", |s| {
-        black_box(s.heap.insert([1; 5]).expect("fits"));
+        black_box(s.heap.insert([1_u64; 5]).expect("fits"));
     });
     constant("get", |s| {
         black_box(s.heap.get(s.keys[50]).expect("live")[2]);
@@ -170,6 +190,18 @@ pub(crate) fn keys(table: &mut Table) {
     });
     constant("remove", |s| {
         black_box(s.heap.remove(s.keys[51]).expect("live"));
+    });
+    constant("alloc, 3000 bytes", |s| {
+        black_box(s.heap.alloc(layout(3000)).expect("fits").len());
+    });
+    constant("free_bytes, 5000 bytes", |s| {
+        s.heap.free_bytes(s.text).expect("live");
+    });
+    constant("resize, 5000 to 9000 bytes", |s| {
+        s.text = s.heap.resize(s.text, layout(9000)).expect("fits");
+    });
+    constant("chunk", |s| {
+        black_box(s.heap.chunk(s.text, 4321).expect("live").len());
     });
     constant("compact, nothing to move", |s| {
         black_box(s.heap.compact(1));
