@@ -36,14 +36,7 @@ pub(super) fn check<L: RawMutex, S: Source>(common: &Common<L, S>) -> Result<(),
         at += check_records(memory, memory.span(at), top)?;
     }
     for behind in at..memory.committed() {
-        let behind = memory.span(behind);
-        check_no_page(memory, behind)?;
-        ensure(
-            memory.record(behind).kind() == Kind::Nothing,
-            "P1",
-            "something is recorded behind the top",
-            behind.number() as usize,
-        )?;
+        check_behind(memory, memory.span(behind))?;
     }
     // From here on each record leads to the page that it belongs to.
     let mut listed = 0;
@@ -139,6 +132,17 @@ fn check_no_page(memory: &Memory, unit: Span) -> Result<(), Corruption> {
         memory.record(unit).is_no_page(),
         "M4",
         "what is no page looks like one to a free",
+        unit.number() as usize,
+    )
+}
+
+/// Verifies P1 and M4 for a unit behind the top.
+fn check_behind(memory: &Memory, unit: Span) -> Result<(), Corruption> {
+    check_no_page(memory, unit)?;
+    ensure(
+        memory.record(unit).kind() == Kind::Nothing,
+        "P1",
+        "something is recorded behind the top",
         unit.number() as usize,
     )
 }
