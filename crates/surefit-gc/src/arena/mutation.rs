@@ -85,7 +85,7 @@ impl<'gc> Mutation<'gc> {
     ///
     /// # Complexity
     /// One comparison and a few stores; when the run is used up, what the index takes to find
-    /// another one.
+    /// another one. A type that is not among the last 64 or so is searched among all of them.
     #[inline]
     pub fn alloc<T: Trace + 'gc>(&self, value: T) -> Result<Gc<'gc, T>, Full> {
         let (kind, layout) = (Value::<T>::KIND, Layout::new::<T>());

@@ -351,7 +351,7 @@ impl<'m, R: for<'gc> Rootable<'gc> + ?Sized, I: Index> StepArena<'m, R, I> {
         self.store.totals()
     }
 
-    /// Where every byte of the region is.
+    /// Where every byte of the region is. Linear in what the heap holds.
     pub fn parts(&mut self) -> Parts {
         self.store.parts()
     }
