@@ -155,21 +155,8 @@ impl Survey<'_> {
             let object = unsafe { table.get_mut(slot) };
             self.place(subject, object, (stack, step), &mut pages)?;
         }
-        divide(&pages, &mut sites);
-        let counted: f64 = sites.values().map(|site| site.hole_bytes).sum();
-        let exact = subject
-            .parts()
-            .map_or(counted, |parts| parts.size_class_bytes as f64);
-        self.found = sites.into_values().collect();
-        // Blocks that only list the pieces of an object are not seen here, and look like holes.
-        if counted > 0.0 {
-            let scale = exact / counted;
-            self.found
-                .iter_mut()
-                .for_each(|site| site.hole_bytes *= scale);
-        }
-        self.found
-            .sort_by(|a, b| b.hole_bytes.total_cmp(&a.hole_bytes));
+        let exact = subject.parts().map(|parts| parts.size_class_bytes as f64);
+        self.found = divide(&pages, sites, exact);
         Ok(())
     }
 
@@ -211,8 +198,12 @@ impl Survey<'_> {
     }
 }
 
-/// Divides the holes of each page among the blocks in use.
-fn divide(pages: &BTreeMap<usize, Page>, sites: &mut BTreeMap<Stack, SiteHoles>) {
+/// Divides the holes of each page among the blocks in use, and scales them to the `exact` sum of their bytes. Most bytes first.
+fn divide(
+    pages: &BTreeMap<usize, Page>,
+    mut sites: BTreeMap<Stack, SiteHoles>,
+    exact: Option<f64>,
+) -> Vec<SiteHoles> {
     for page in pages.values() {
         let holes = page.blocks.saturating_sub(page.used.len() as u64);
         let share = (holes * page.block_bytes) as f64 / page.used.len() as f64;
@@ -225,6 +216,16 @@ fn divide(pages: &BTreeMap<usize, Page>, sites: &mut BTreeMap<Stack, SiteHoles>)
             }
         }
     }
+    let mut found: Vec<SiteHoles> = sites.into_values().collect();
+    let counted: f64 = found.iter().map(|site| site.hole_bytes).sum();
+    // Blocks that only list the pieces of an object are not seen here, and look like holes.
+    if let Some(exact) = exact.filter(|_| counted > 0.0) {
+        for site in &mut found {
+            site.hole_bytes *= exact / counted;
+        }
+    }
+    found.sort_by(|a, b| b.hole_bytes.total_cmp(&a.hole_bytes));
+    found
 }
 
 #[cfg(test)]
