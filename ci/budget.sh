@@ -6,14 +6,14 @@
 #   ci/budget.sh tests        all tests of the workspace, without running them
 #
 # Machines differ. A limit is therefore a multiple of the time that `clap` and its dependencies take on the same machine, some
-# 20 % above what was measured. Prints the crates that took most. What is built already cannot be measured: if the target
+# 20 % above what was measured: one state of the tests took 82 times that on one machine and 92 times on another. Prints the crates that took most. What is built already cannot be measured: if the target
 # directory holds a build of this kind, a line says NOT RUN, and the build passes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 case ${1:-} in
   command) folder=release limit=20 yardstick=(build --release) build=(build --release) ;;
-  tests) folder=debug limit=92 yardstick=(build) build=(test --workspace --no-run) ;;
+  tests) folder=debug limit=98 yardstick=(build) build=(test --workspace --no-run) ;;
   *) sed -n '2,5p' "$0" | cut -c 3- && exit 2 ;;
 esac
 target=${CARGO_TARGET_DIR:-target}

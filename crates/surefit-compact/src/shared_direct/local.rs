@@ -208,7 +208,8 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
     /// most a quarter shorter; or if its units do, or the units behind a large object are free.
     ///
     /// # Safety
-    /// As [`try_free`](Local::try_free), if the result is another address.
+    /// As [`try_free`](Local::try_free), if the result is another address. `align` is at most what the object was allocated with:
+    /// one that stays in place keeps its address.
     ///
     /// # Errors
     /// The misuse that was found.
