@@ -192,10 +192,10 @@ typedef struct surefit_lock {
 typedef struct surefit_key {
   // The object and its heap.
   uint64_t name;
-  // How often the name was given before.
+  // How often the name was given before, exclusive or the length: a key of which one of both was
+  // changed is stale.
   uint32_t generation;
-  // The length of the object, in bytes. It is believed: a call tells a stale or foreign name and
-  // generation, not a length that the program changed.
+  // The length of the object, in bytes.
   uint32_t length;
 } surefit_key;
 

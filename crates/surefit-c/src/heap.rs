@@ -46,10 +46,10 @@ pub struct surefit_heap {
 pub struct surefit_key {
     /// The object and its heap.
     pub name: u64,
-    /// How often the name was given before.
+    /// How often the name was given before, exclusive or the length: a key of which one of both was
+    /// changed is stale.
     pub generation: u32,
-    /// The length of the object, in bytes. It is believed: a call tells a stale or foreign name and
-    /// generation, not a length that the program changed.
+    /// The length of the object, in bytes.
     pub length: u32,
 }
 
@@ -61,16 +61,17 @@ impl surefit_key {
     unsafe fn get(self) -> Result<Key, surefit_status> {
         let name = NonZeroU64::new(self.name).ok_or(surefit_status::Stale)?;
         // SAFETY: the caller's promise.
-        Ok(unsafe { Key::from_parts(name, self.generation, self.length as usize) })
+        Ok(unsafe { Key::from_parts(name, self.generation ^ self.length, self.length as usize) })
     }
 
     fn new(key: Key) -> Self {
         let (name, generation, length) = key.to_parts();
+        // `layout` lets no longer object be.
+        let length = u32::try_from(length).unwrap_or(u32::MAX);
         Self {
             name: name.get(),
-            generation,
-            // `layout` lets no longer object be.
-            length: u32::try_from(length).unwrap_or(u32::MAX),
+            generation: generation ^ length,
+            length,
         }
     }
 }

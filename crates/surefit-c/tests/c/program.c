@@ -59,6 +59,23 @@ static void verify(surefit_heap *heap, surefit_key key, unsigned char mark) {
     }
 }
 
+/* Keys of a live object of which one bit of the length or of the generation was changed. */
+static void expect_forgeries_are_stale(surefit_heap *heap, surefit_key key) {
+    for (int bit = 0; bit < 64; bit++) {
+        surefit_key forged = key;
+        char byte;
+        void *bytes;
+        size_t count;
+        *(bit < 32 ? &forged.length : &forged.generation) ^= (uint32_t)1 << bit % 32;
+        EXPECT(!surefit_is_live(heap, forged));
+        EXPECT(surefit_get(heap, forged, 0, &bytes, &count) == SUREFIT_STATUS_STALE);
+        EXPECT(surefit_read(heap, forged, 0, &byte, 1) == SUREFIT_STATUS_STALE);
+        EXPECT(surefit_write(heap, forged, 0, "a", 1) == SUREFIT_STATUS_STALE);
+        EXPECT(surefit_resize(heap, &forged, 10, 0) == SUREFIT_STATUS_STALE);
+        EXPECT(surefit_free(heap, forged) == SUREFIT_STATUS_STALE);
+    }
+}
+
 /* A drifting load; every byte is verified, and every former key stays stale. */
 static void drift(const surefit_config *config, size_t misaligned) {
     surefit_heap *heap;
@@ -165,6 +182,7 @@ static void careless(void) {
     EXPECT(surefit_get(other, key, 0, &bytes, &count) == SUREFIT_STATUS_FOREIGN);
     EXPECT(surefit_resize(other, &key, 10, 0) == SUREFIT_STATUS_FOREIGN);
     EXPECT(surefit_free(heap, none) == SUREFIT_STATUS_STALE);
+    expect_forgeries_are_stale(heap, key);
     kept = key;
     EXPECT(surefit_resize(heap, &key, SIZE_MAX, 0) == SUREFIT_STATUS_TOO_LARGE);
     EXPECT(surefit_resize(heap, &key, 10, 5) == SUREFIT_STATUS_ALIGN);
