@@ -60,7 +60,7 @@ impl surefit_key {
     /// The key came from a call of this library.
     unsafe fn get(self) -> Result<Key, surefit_status> {
         let name = NonZeroU64::new(self.name).ok_or(surefit_status::Stale)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller's promise: `new` wrote this, and the length is taken out of the generation again.
         Ok(unsafe { Key::from_parts(name, self.generation ^ self.length, self.length as usize) })
     }
 
