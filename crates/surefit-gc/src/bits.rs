@@ -55,6 +55,13 @@ impl<'m> Bits<'m> {
         self.words[above..].fill(0);
     }
 
+    /// The first bit of `unused` that is set in the words that are neither cleared nor copied.
+    pub(crate) fn next_unused(&self, unused: Range<u32>) -> Option<u32> {
+        let (below, above) = self.around(unused);
+        let set = (below..above).find(|&nth| self.words[nth] != 0)?;
+        self.next(set as u32 * BITS)
+    }
+
     /// The number of words that hold the bits before a range, and the first word of those behind
     /// it.
     fn around(&self, range: Range<u32>) -> (usize, usize) {

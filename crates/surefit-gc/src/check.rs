@@ -11,6 +11,11 @@ impl<S: Space, K> Collector<'_, S, K> {
     /// Verifies G1 to G3.
     pub(crate) fn check_marks(&self) -> Result<(), Corruption> {
         self.check_live()?;
+        let unused = self.marks.bits().next_unused(self.space.unused());
+        if let Some(object) = unused.and_then(Object::of) {
+            let what = "a number is marked that no object has had yet; it is";
+            return Err(broken_at("G1", what, object));
+        }
         match self.marks.next_grey(0) {
             Some(object) => Err(broken_at("G1", "an object is grey; its number", object)),
             None => Ok(()),

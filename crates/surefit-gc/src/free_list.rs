@@ -42,11 +42,14 @@
 //! # Drawbacks
 //! A new object is cleared up to the end of its chunk, even if its owner writes all of it at once.
 
+#[cfg(test)]
+extern crate alloc;
+
 use core::mem::MaybeUninit;
 use core::ops::Range;
 use core::ptr::NonNull;
 
-use surefit_core::{Corruption, Parts, RawHeap, Refused, zero};
+use surefit_core::{Corruption, Parts, RawHeap, Refused, ensure, zero};
 use surefit_freelist::{Heap, Index, Swept, When};
 
 use crate::chunks::{HEADER, chunk_bytes, with_rests};
@@ -56,7 +59,7 @@ use crate::object::Object;
 use crate::schedule::Amount;
 use crate::settings::{Settings, Sweep};
 use crate::space::{Place, Space};
-use crate::stepwise::{Freed, OneByOne, Stepwise};
+use crate::stepwise::{Freed, NOT_DYING, OneByOne, Stepwise};
 use crate::tables;
 
 /// Bytes of a word of an object.
@@ -416,5 +419,24 @@ unsafe impl<I: Index> Stepwise for FreeList<'_, I> {
 
     fn check_part(&self, from: u32) -> Result<(), Corruption> {
         self.heap.check_part(from)
+    }
+
+    fn check_dying(&self, dying: Option<Object>) -> Result<(), Corruption> {
+        let at = dying.map_or(0, Object::number) as usize;
+        ensure(dying.is_none(), "F1", NOT_DYING, at)
+    }
+}
+
+#[cfg(test)]
+impl<I> crate::tests::flips::Words for FreeList<'_, I> {
+    fn add_words(&mut self, words: &mut alloc::vec::Vec<crate::tests::flips::Word>) {
+        use crate::tests::flips::Word;
+        words.extend([
+            Word::size("displaced_from", &mut self.displaced_from),
+            Word::size("reserve", &mut self.reserve),
+            Word::size("live_bytes", &mut self.live_bytes),
+            Word::size("free_bytes", &mut self.free_bytes),
+            Word::flag("is_crowded", &mut self.is_crowded),
+        ]);
     }
 }

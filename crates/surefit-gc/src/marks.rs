@@ -45,6 +45,12 @@ impl<'m> Marks<'m> {
         &self.bits
     }
 
+    /// The words of the bits, for tests of the checker.
+    #[cfg(test)]
+    pub(crate) const fn words_mut(&mut self) -> &mut [u64] {
+        self.bits.words_mut()
+    }
+
     /// Whether an object was reached: it is not white.
     #[inline]
     #[must_use]

@@ -73,6 +73,14 @@ pub unsafe trait Stepwise: OneByOne {
         None
     }
 
+    /// Verifies that the last call of [`OneByOne::free`] left a part of this object, or of none.
+    ///
+    /// # Errors
+    /// The invariant that does not hold.
+    fn check_dying(&self, _dying: Option<Object>) -> Result<(), Corruption> {
+        Ok(())
+    }
+
     /// Verifies that [`Stepwise::merge_part`] can go on at `from`, which is not 0.
     ///
     /// # Errors
@@ -81,3 +89,7 @@ pub unsafe trait Stepwise: OneByOne {
         Ok(())
     }
 }
+
+/// What [`Stepwise::check_dying`] objects to.
+pub(crate) const NOT_DYING: &str =
+    "what is being freed is another object than the space says; its number";

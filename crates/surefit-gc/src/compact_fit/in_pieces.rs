@@ -109,6 +109,14 @@ impl CompactFit<'_> {
     /// Verifies C1 and C2. The sum of the entries shows whether some were exchanged.
     pub(super) fn check_pieces(&self) -> Result<(), Corruption> {
         let (mut count, mut sum) = (0, 0);
+        if let Some(dying) = self.dying {
+            ensure(
+                self.stubs().any(|stub| stub == dying.stub),
+                "C1",
+                "what is being freed in parts is no object in pieces; its entry",
+                dying.stub as usize,
+            )?;
+        }
         for stub in self.stubs() {
             let (spine, bytes) = self.spine_of(stub);
             if let Some(dying) = self.dying.filter(|dying| dying.stub == stub) {

@@ -12,13 +12,14 @@ use core::iter;
 
 use surefit_compact::Config;
 use surefit_compact::certify::moves_max;
+use surefit_core::{Corruption, ensure};
 
 use super::CompactFit;
 use super::cost::cost;
-use super::stub::{Dying, WORD, entry};
+use super::stub::{Dying, WORD, entry, object};
 use crate::object::Object;
 use crate::schedule::Amount;
-use crate::stepwise::{Freed, OneByOne, Stepwise};
+use crate::stepwise::{Freed, NOT_DYING, OneByOne, Stepwise};
 
 impl CompactFit<'_> {
     /// The entries of the parts of an object that are not freed yet.
@@ -110,6 +111,12 @@ unsafe impl Stepwise for CompactFit<'_> {
 
     fn most_work(&self) -> u64 {
         most_work(self.heap.config())
+    }
+
+    fn check_dying(&self, dying: Option<Object>) -> Result<(), Corruption> {
+        let part = self.dying.map(|dying| object(dying.stub));
+        let at = dying.or(part).map_or(0, Object::number) as usize;
+        ensure(dying == part, "C1", NOT_DYING, at)
     }
 }
 

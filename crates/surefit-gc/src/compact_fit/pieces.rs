@@ -47,6 +47,12 @@ impl<'m> Pieces<'m> {
         true
     }
 
+    /// All words, for tests of the checker.
+    #[cfg(test)]
+    pub(super) const fn parts(&mut self) -> (&mut [u64], &mut u32) {
+        (self.bits.words_mut(), &mut self.count)
+    }
+
     /// Sets a wrong bit, for tests of the checker.
     #[cfg(test)]
     pub(super) fn flip(&mut self, entry: u32) {

@@ -7,9 +7,10 @@ use alloc::vec::Vec;
 use surefit_compact::{Bound, Config, Geometry, GeometrySpec};
 
 use super::CompactFit;
-use super::stub::{entry, object};
+use super::stub::{Dying, entry, object};
 use crate::object::Object;
 use crate::space::Space;
+use crate::tests::flips::{Word, Words};
 
 /// A space with objects in pieces, one of which has a spine of two levels, and with other objects.
 fn with_space(test: impl FnOnce(CompactFit<'_>, Vec<Object>)) {
@@ -75,4 +76,23 @@ fn entries_and_objects_are_one_to_one() {
         assert_eq!(entry(object(number)), number);
     }
     assert_eq!(object(0).number(), 2);
+}
+
+impl Words for CompactFit<'_> {
+    fn add_words(&mut self, words: &mut Vec<Word>) {
+        let (bits, count) = self.pieces.parts();
+        words.extend(Word::table("bits of pieces", bits));
+        words.push(Word::short("pieces", count));
+        words.push(Word::size("refused", &mut self.refused));
+        // The stub is a number like that of an object, 0 for none.
+        let read = |dying: Option<Dying>| {
+            dying.map_or(0, |it| u64::from(it.stub + 1) | (it.freed as u64) << 32)
+        };
+        let write = |word: u64| {
+            let stub = (word as u32).checked_sub(1)?;
+            let freed = (word >> 32) as usize;
+            Some(Dying { stub, freed })
+        };
+        words.push(Word::coded("dying parts", &mut self.dying, 8, read, write));
+    }
 }

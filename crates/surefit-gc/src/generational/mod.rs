@@ -99,6 +99,8 @@ mod alloc;
 mod barrier;
 mod check;
 mod count;
+#[cfg(test)]
+mod flips;
 mod marking;
 mod statistics;
 mod sweeping;

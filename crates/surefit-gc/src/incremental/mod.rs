@@ -46,6 +46,10 @@
 //!   that is still to be scanned. After Mark, a marked object refers to marked objects alone.
 //!   `check` cannot ask the client for references; the tests verify it.
 //! - G8: `live_objects`, `live_bytes` and `occupied` are those of the live bits.
+//! - G9: In a cycle, as many live objects are not marked, or condemned, as were not marked by it, shaded or
+//!   born in it.
+//! - G10: An object that is being freed in parts has no live bit; it is that of the space, and only Sweep
+//!   has one.
 //! - In Merge, the space can go on at the cursor: [`Stepwise::check_part`].
 //!
 //! # Bounds
@@ -78,6 +82,8 @@ mod access;
 mod alloc;
 mod barrier;
 mod check;
+#[cfg(test)]
+mod flips;
 mod marking;
 mod pacing;
 mod pending;

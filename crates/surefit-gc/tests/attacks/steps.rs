@@ -416,6 +416,8 @@ fn a_space_takes_any_number_from_a_cycle() {
         assert!(space.allocate(20).is_ok() && space.most_work() == 1);
         space.relieve();
         assert!(space.check_part(bytes as u32 | 1 << 31).is_err());
+        assert!(space.check_dying(Object::of(bytes as u32 | 1)).is_err());
+        assert_eq!(space.check_dying(None), Ok(()));
         assert_eq!(space.check(), Ok(()));
     }
 }

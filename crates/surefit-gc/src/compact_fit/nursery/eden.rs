@@ -157,6 +157,12 @@ impl<'m> Eden<'m> {
         to
     }
 
+    /// All words, for tests of the checker.
+    #[cfg(test)]
+    pub(super) const fn parts(&mut self) -> (&'m [Cell<u64>], &mut u32, &mut u32) {
+        (self.cells, &mut self.top, &mut self.objects)
+    }
+
     /// Sets a wrong bit of a header, for tests of the checker.
     #[cfg(test)]
     pub(super) fn flip(&mut self, place: u32, bit: u32) {

@@ -11,6 +11,7 @@ use crate::compact_fit::stub::entry;
 use crate::object::Object;
 use crate::space::Space;
 use crate::stepwise::OneByOne;
+use crate::tests::flips::{Word, Words};
 use crate::{Collector, Marks};
 
 /// A nursery with five objects, in front of a heap with two.
@@ -109,4 +110,18 @@ fn a_sweep_frees_what_is_lent() {
         assert_eq!((space.check(), space.objects().count()), (Ok(()), 0));
         assert_eq!(space.in_nursery(), (0, 0));
     });
+}
+
+impl Words for Nursery<'_> {
+    fn add_words(&mut self, words: &mut Vec<Word>) {
+        self.old.add_words(words);
+        let places: Vec<u32> = self.eden.places().collect();
+        let (cells, top, objects) = self.eden.parts();
+        let headers = places.into_iter().map(|place| &cells[place as usize]);
+        let headers = headers.map(|cell| Word::cell("headers of the nursery", cell));
+        words.extend(headers);
+        words.push(Word::short("top", top));
+        words.push(Word::short("objects of the nursery", objects));
+        words.push(Word::flag("crowded", &mut self.crowded));
+    }
 }
