@@ -320,7 +320,7 @@ pub(super) const fn units_of<S: Partitioning>(bytes: usize) -> Result<(u32, u32)
 // start are computed from the request.
 #[allow(unsafe_code, reason = "the contract of raw pointers")]
 unsafe impl<S: Partitioning, R: Space<S>> RawHeap for DirectHeap<'_, S, R> {
-    /// O(1).
+    /// O(1). With [`Pools`], a run takes O(log of the demand's lengths of runs); so do its frees and resizes.
     #[inline]
     fn allocate(&mut self, layout: Layout) -> Result<NonNull<u8>, Refused> {
         match class_of::<S>(layout.size(), layout.align()) {

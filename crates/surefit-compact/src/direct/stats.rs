@@ -97,7 +97,7 @@ impl<S: Partitioning, R: Space<S>> DirectHeap<'_, S, R> {
     /// The largest request in bytes, aligned to eight, that is sure to be served now.
     ///
     /// # Complexity
-    /// O(1): looks at no more than one entry per size-class, and with pools at each pool.
+    /// O(1): looks at no more than one entry per size-class. With pools also linear in those.
     #[must_use]
     pub fn largest_free(&self) -> usize {
         let run_bytes = self.space.longest(&self.memory) as usize * S::UNIT_BYTES;

@@ -82,7 +82,7 @@ impl<'h, 'm, R: RawMutex, G: Granularity> Local<'h, 'm, R, G> {
     /// # Complexity
     /// O(1) under the lock of the size-class; the value is written outside the lock. Before the
     /// heap refuses, it frees the objects on deferred lists, and takes back what other threads
-    /// buffer.
+    /// buffer: linear in those objects, in the size-classes and in the configured threads.
     #[inline]
     pub fn insert<T: Send + Sync + 'static>(&self, value: T) -> Result<Handle<T>, Full<T>> {
         self.objects.insert(self.slot, self.instance, value)

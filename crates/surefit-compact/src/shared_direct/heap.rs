@@ -264,6 +264,9 @@ impl<L: RawMutex + Sync, S: Source> SharedDirect<'_, L, S> {
 
     /// Sets the most bytes that pages and large objects may hold, free ones that were not given back included. Calls that
     /// would need more are refused. A limit below what is held now refuses all that needs units.
+    ///
+    /// # Complexity
+    /// O(1). A call that would exceed the limit first gives all free memory back, which is linear in the free runs that hold some.
     pub fn set_limit(&self, bytes: usize) {
         let units = u64::try_from(bytes / UNIT_BYTES).unwrap_or(u64::MAX);
         self.common().pool.lock().set_limit(units);
@@ -318,6 +321,9 @@ impl<L: RawMutex + Sync, S: Source> SharedDirect<'_, L, S> {
 
     /// After a fork, in the parent, and in the child with `child`: there, instances of other threads are lost, because they
     /// may have been in the middle of a call. What they hold stays as it is, and is never used again.
+    ///
+    /// # Complexity
+    /// O(1) in the parent, linear in the instances in the child.
     ///
     /// # Safety
     /// [`before_fork`](SharedDirect::before_fork) was called by this thread, and this was not called since. `own` is the

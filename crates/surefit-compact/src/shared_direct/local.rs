@@ -15,7 +15,8 @@ use super::sizes::{Class, GRANULE, UNIT_BYTES};
 use super::source::{Fixed, Source};
 
 /// A thread's own instance of a [`SharedDirect`](super::SharedDirect). It goes to whichever thread has this value; dropping
-/// it leaves the instance, with the objects in it, to a thread that joins later.
+/// it leaves the instance, with the objects in it, to a thread that joins later: as [`trim`](Local::trim), in time that is
+/// linear in what is freed and given back.
 pub struct Local<'h, L: RawMutex, S: Source = Fixed> {
     common: &'h Common<L, S>,
     own: &'h Instance,
@@ -206,6 +207,10 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
     ///
     /// It stays in place if its page-block serves the new size, and one that a new object of that size and alignment would get is at
     /// most a quarter shorter; or if its units do, or the units behind a large object are free.
+    ///
+    /// # Complexity
+    /// O(1) in place, and otherwise linear in the bytes that are copied; but for memory that goes back to the source, and for what
+    /// [`allocate`](Local::allocate) says of a new place.
     ///
     /// # Safety
     /// As [`try_free`](Local::try_free), if the result is another address. `align` is at most what the object was allocated with:

@@ -160,6 +160,9 @@ impl<'m, R: RawMutex, G: Stepwise> ShardedHeap<'m, R, G> {
     ///
     /// # Panics
     /// If there is no such instance.
+    ///
+    /// # Complexity
+    /// O(locals).
     pub fn register_in(&self, instance: u32) -> Result<Local<'_, 'm, R, G>, Refused> {
         Local::new(&self.objects, instance)
     }

@@ -101,6 +101,9 @@ impl<'m, R: RawMutex, G: Granularity> SharedHeap<'m, R, G> {
     ///
     /// # Errors
     /// [`Refused::NoLocal`] if the configured number of threads is registered already.
+    ///
+    /// # Complexity
+    /// O(locals).
     pub fn register(&self) -> Result<Local<'_, 'm, R, G>, Refused> {
         Local::new(&self.objects, 0)
     }

@@ -119,6 +119,9 @@ impl<'m, R: RawMutex, G: Stepwise, Gen: Counted> SharedKeyHeap<'m, R, G, Gen> {
     ///
     /// # Errors
     /// [`Refused::NoLocal`] if the configured number of threads is registered already.
+    ///
+    /// # Complexity
+    /// O(locals).
     pub fn register(&self) -> Result<KeyLocal<'_, 'm, R, G, Gen>, Refused> {
         Ok(KeyLocal {
             local: Local::new(&self.objects, 0)?,
@@ -324,7 +327,9 @@ impl<R: RawMutex, G: Stepwise, Gen: Counted> KeyLocal<'_, '_, R, G, Gen> {
     /// [`Refused::TooAligned`].
     ///
     /// # Complexity
-    /// O(1) under the lock of the size-class; the value is written outside the lock.
+    /// O(1) under the lock of the size-class; the value is written outside the lock. Before the
+    /// heap refuses, it frees the objects on deferred lists, and takes back what other threads
+    /// buffer: linear in those objects, in the size-classes and in the configured threads.
     pub fn insert<T: Send + Sync + 'static>(&self, value: T) -> Result<Key<T>, Full<T>> {
         let objects = &self.heap.objects;
         let allocated = objects.class_of(keyed_layout::<T>()).and_then(|class| {
