@@ -10,7 +10,7 @@ use surefit_testkit::growth::{Grows, Table};
 use crate::{Object, region};
 
 /// With the page, which is a class of its own.
-const CLASSES: (&str, [usize; 2]) = ("classes", [3, 61]);
+pub(crate) const CLASSES: (&str, [usize; 2]) = ("classes", [3, 61]);
 const PAGES: (&str, [usize; 2]) = ("free pages", [20, 2000]);
 
 const FEW: [u32; 2] = [48, 4096];
@@ -67,12 +67,20 @@ fn scene(mut heap: Heap<'static>) -> Scene {
     }
 }
 
-fn of_classes(classes: usize) -> Scene {
-    let (config, sizes) = match classes {
-        3 => (&FEW_CLASSES, &FEW[..]),
-        _ => (&MANY_CLASSES, &MANY[..]),
+/// So many classes, with the page.
+pub(crate) fn config(classes: usize) -> &'static Config {
+    let config = if classes == 3 {
+        &FEW_CLASSES
+    } else {
+        &MANY_CLASSES
     };
     assert_eq!(config.geometry().class_count(), classes, "with the page");
+    config
+}
+
+fn of_classes(classes: usize) -> Scene {
+    let config = config(classes);
+    let sizes = if classes == 3 { &FEW[..] } else { &MANY[..] };
     let mut heap = Heap::new(region(4 << 20), config).expect("large enough");
     for &size in sizes {
         let object = heap.alloc_contiguous(layout(size as usize)).expect("fits");

@@ -6,10 +6,15 @@
 #![allow(missing_docs, reason = "a benchmark")]
 
 mod classes;
+mod counted;
 mod direct;
 mod entries;
 mod grown;
+mod purging;
 mod shared;
+mod shared_bytes;
+mod shared_direct;
+mod shared_keys;
 mod single;
 
 use std::mem::MaybeUninit;
@@ -54,8 +59,13 @@ fn main() -> ExitCode {
         single::keys(table);
         single::block_table(table);
         shared::threads(table);
+        shared_bytes::rows(table);
         shared::instances(table);
+        shared_keys::rows(table);
+        counted::rows(table);
         direct::alone(table);
-        direct::shared(table);
+        direct::pooled(table);
+        shared_direct::rows(table);
+        purging::rows(table);
     })
 }
