@@ -121,6 +121,19 @@ pub(crate) fn whole(table: &mut Table) {
             black_box(weak.map(|weak| weak.upgrade().is_some()).ok());
         });
     });
+    constant("mutate, alloc_str of 10", |arena| {
+        arena.mutate(|mc, _| black_box(mc.alloc_str("ten bytes!").is_ok()));
+    });
+    constant("mutate, free_bytes and refused", |arena| {
+        arena.mutate(|mc, _| black_box((mc.free_bytes(), mc.refused().is_some())));
+    });
+    constant("mutate_root, retry, alloc once each", |arena| {
+        arena.mutate_root(|mc, _| {
+            black_box(node(mc, None));
+        });
+        let retried = arena.retry(|mc, _| mc.alloc(Cell::new(7)).map(|_| ()));
+        assert!(retried.is_ok());
+    });
     constant("ensure, free bytes are enough", |arena| {
         assert!(arena.ensure(1000).is_ok());
     });
@@ -134,6 +147,15 @@ pub(crate) fn whole(table: &mut Table) {
 }
 
 fn growing(table: &mut Table) {
+    let made = Grows::With("the mark bits, which are cleared");
+    table.row("new", OBJECTS, made, region, |s| {
+        List::new(core::mem::take(s), |_| {
+            Ok(Roots {
+                first: Cell::new(None),
+                weak: Cell::new(None),
+            })
+        })
+    });
     let types = Grows::With("the types, where one was not among the last");
     table.row("mutate, alloc of eight types", TYPES, types, typed, |s| {
         let allocates = s.allocates;
@@ -153,6 +175,19 @@ fn growing(table: &mut Table) {
         list,
         collects,
     );
+    grows(
+        "ensure, it collects",
+        OBJECTS,
+        "as collect",
+        list,
+        |arena| {
+            black_box(arena.ensure(arena.free_bytes() + 8).is_ok());
+        },
+    );
+    grows("retry, it collects", OBJECTS, "as collect", list, |arena| {
+        let none = arena.retry(|mc, _| mc.alloc_array(1 << 30, |_| 0_u8).map(|_| ()));
+        assert!(none.is_err());
+    });
     let attended = "the attended objects";
     grows(
         "collect",
@@ -269,6 +304,46 @@ pub(crate) fn in_steps(table: &mut Table) {
             black_box(weak.upgrade(mc).is_some());
         });
     });
+    constant("mutate, replace and take, marking", step_marking, |arena| {
+        arena.mutate(|mc, roots| {
+            let next = &roots.first.get().expect("there").next;
+            let old = next.replace(mc, None);
+            black_box((next.get(), next.take(mc), GcCell::new(old).into_inner()));
+        });
+    });
+    constant(
+        "mutate, alloc_array and alloc_str of 10, marking",
+        step_marking,
+        |arena| {
+            arena.mutate(|mc, _| {
+                black_box((
+                    mc.alloc_array(10, |nth| nth).is_ok(),
+                    mc.alloc_str("ten bytes!").is_ok(),
+                ));
+            });
+        },
+    );
+    constant("mutate, downgrade, marking", step_marking, |arena| {
+        arena.mutate(|mc, roots| {
+            black_box(mc.downgrade(roots.first.get().expect("there")).is_ok());
+        });
+    });
+    constant("mutate_root, retry, alloc once each", step_list, |arena| {
+        arena.mutate_root(|mc, _| {
+            black_box(step_node(mc, None));
+        });
+        let retried = arena.retry(|mc, _| mc.alloc(7).map(|_| ()));
+        assert!(retried.is_ok());
+    });
+    constant(
+        "cycle, free_bytes, is_idle, most_excess, phase, steps",
+        step_list,
+        |arena| {
+            black_box((arena.cycle(), arena.free_bytes(), arena.is_idle()));
+            black_box((arena.most_excess(), arena.phase(), arena.steps()));
+            arena.mutate(|mc, _| black_box((mc.phase(), mc.free_bytes(), mc.refused().is_some())));
+        },
+    );
     constant("start", step_list, |arena| {
         black_box(arena.start());
     });
@@ -281,6 +356,16 @@ pub(crate) fn in_steps(table: &mut Table) {
         black_box(arena.totals());
     });
     let all = Grows::With("what lives and the mark bits");
+    table.row("ensure, it collects", OBJECTS, all, step_list, |arena| {
+        black_box(arena.ensure(arena.free_bytes() + 8).is_ok());
+    });
+    table.row("finish, marking", OBJECTS, all, step_marking, |arena| {
+        black_box(arena.finish());
+    });
+    let parts = Grows::With("what the heap holds");
+    table.row("parts", OBJECTS, parts, step_list, |arena| {
+        black_box(arena.parts());
+    });
     table.row("collect", OBJECTS, all, step_list, |arena| {
         black_box(arena.collect());
     });

@@ -4,8 +4,10 @@
 //! `cargo bench -p surefit-gc --bench growth` compares with the table, and with `-- --write` writes it
 //! anew.
 #![allow(missing_docs, reason = "a benchmark")]
+#![allow(clippy::too_many_lines, reason = "a row takes a few lines")]
 
 mod arenas;
+mod paced;
 mod spaces;
 mod steps;
 mod young;
@@ -121,8 +123,10 @@ fn main() -> ExitCode {
     counted(&file, TITLE, |table: &mut Table| {
         spaces::whole(table);
         steps::incremental(table);
+        paced::whole(table);
         young::generational(table);
         arenas::whole(table);
         arenas::in_steps(table);
+        spaces::schedules(table);
     })
 }

@@ -3,7 +3,7 @@
 use core::hint::black_box;
 
 use surefit_gc::schedule::{Amount, ByWork, Schedule};
-use surefit_gc::{Incremental, Phase, Stepwise};
+use surefit_gc::{Collector, Incremental, Phase, Stepwise};
 use surefit_testkit::growth::{Grows, Table};
 
 use crate::{OBJECTS, ROOTS, Under, lists, pages};
@@ -17,8 +17,18 @@ pub(crate) fn incremental(table: &mut Table) {
         |objects, roots| Under::new(pages(objects), objects, roots).map(Incremental::over);
     table.heap("Incremental over free lists");
     calls(table, over_lists);
+    over(table, |n| Under::new(lists(n), n, 1));
     table.heap("Incremental over Compact-fit");
     calls(table, over_pages);
+    over(table, |n| Under::new(pages(n), n, 1));
+}
+
+fn over<S: Stepwise>(table: &mut Table, scene: fn(usize) -> Under<Collector<'static, S>>) {
+    let all = Grows::With("the bits and the objects");
+    let scene = |n| Some(scene(n));
+    table.row("over", OBJECTS, all, scene, |s| {
+        s.take().map(|s| Incremental::over(s.gc))
+    });
 }
 
 /// The cycle has begun, and a tenth of the objects are scanned.
@@ -76,12 +86,42 @@ fn calls<S: Stepwise + 'static>(table: &mut Table, scene: fn(usize, usize) -> St
     idle("start", |s| {
         black_box(s.gc.start(&mut s.client));
     });
+    idle(
+        "words, load, reference, load_u64, load_f64, load_bytes",
+        |s| {
+            let (gc, node, mut bytes) = (&s.gc, s.nodes[51], [0; 6]);
+            gc.load_bytes(node, 2, &mut bytes);
+            let loaded = (gc.load(node, 1), gc.load_u64(node, 0), gc.load_f64(node, 0));
+            black_box((gc.words(node), gc.reference(node, 1), loaded, bytes));
+        },
+    );
+    idle("store_data, store_u64, store_f64, store_bytes", |s| {
+        s.gc.store_data(s.nodes[51], 1, 7);
+        s.gc.store_u64(s.nodes[51], 0, 7);
+        s.gc.store_f64(s.nodes[51], 0, 7.0);
+        s.gc.store_bytes(s.nodes[51], 2, &[1; 6]);
+    });
+    idle("cycle, due, last, live, most_excess and others", |s| {
+        let gc = &s.gc;
+        black_box((gc.cycle(), gc.due(), gc.last(), gc.live(), gc.most_excess()));
+        black_box((gc.occupied(), gc.paced(), gc.pauses(), gc.phase()));
+        black_box((gc.schedule(), gc.space(), gc.steps(), gc.totals()));
+    });
+    idle("alloc_as_is", |s| {
+        let _ = black_box(s.gc.alloc_as_is(12));
+    });
     idle("contains", |s| {
         black_box(s.gc.contains(s.nodes[51]));
     });
     let mut mark = |name, call| table.row(name, OBJECTS, Grows::No, |n| marking(scene(n, 1)), call);
     mark("alloc, marking", allocates);
     mark("store_reference, marking", stores);
+    mark("store, marking", |s| {
+        s.gc.store(s.nodes[261], 0, s.nodes[0].number());
+    });
+    mark("is_reached", |s| {
+        black_box(s.gc.is_reached(s.nodes[51]));
+    });
     mark("upgrade, marking", |s| {
         black_box(s.gc.upgrade(s.nodes[521]));
     });
@@ -124,6 +164,38 @@ fn growing<S: Stepwise + 'static>(
         |n| scene(n, 1),
         |s| {
             black_box(s.gc.parts());
+        },
+    );
+    let all = Grows::With("the bits and the objects");
+    let whole = |n| {
+        let Under { gc, client, nodes } = scene(n, 1);
+        core::mem::forget((client, nodes));
+        Some(gc)
+    };
+    table.row("with_schedule", OBJECTS, Grows::No, whole, |gc| {
+        gc.take().map(|gc| gc.with_schedule(Schedule::Whole))
+    });
+    table.row("objects, all", OBJECTS, all, whole, |gc| {
+        black_box(gc.as_ref().map(|gc| gc.objects().count()));
+    });
+    let pending = Grows::With("the mark stack and the objects");
+    table.row(
+        "pending, all",
+        OBJECTS,
+        pending,
+        |n| marking(scene(n, 1)),
+        |s| {
+            black_box(s.gc.pending().count());
+        },
+    );
+    let rest = Grows::With("the rest of the cycle");
+    table.row(
+        "finish, marking",
+        OBJECTS,
+        rest,
+        |n| marking(scene(n, 1)),
+        |s| {
+            black_box(s.gc.finish(&mut s.client));
         },
     );
     let all = Grows::With("what lives and the bits");

@@ -17,6 +17,11 @@ pub(crate) fn generational(table: &mut Table) {
     calls(table, |objects| {
         Under::new(lists(objects), objects, 1).map(Generational::over)
     });
+    let all = Grows::With("the bits and the objects");
+    let scene = |n| Some(Under::new(lists(n), n, 1));
+    table.row("over", OBJECTS, all, scene, |s| {
+        s.take().map(|s| Generational::over(s.gc))
+    });
     table.heap("Generational over Compact-fit");
     calls(table, |objects| {
         Under::new(pages(objects), objects, 1).map(Generational::over)
@@ -49,6 +54,47 @@ fn calls<S: OneByOne + 'static>(table: &mut Table, scene: fn(usize) -> Aging<S>)
     constant("remember", |s| s.gc.remember(s.nodes[51]));
     constant("is_old", |s| {
         black_box(s.gc.is_old(s.nodes[51]));
+    });
+    constant("contains, is_remembered", |s| {
+        black_box((s.gc.contains(s.nodes[51]), s.gc.is_remembered(s.nodes[51])));
+    });
+    constant("alloc_as_is", |s| {
+        let _ = black_box(s.gc.alloc_as_is(12));
+    });
+    constant(
+        "words, load, reference, load_u64, load_f64, load_bytes",
+        |s| {
+            let (gc, node, mut bytes) = (&s.gc, s.nodes[51], [0; 6]);
+            gc.load_bytes(node, 2, &mut bytes);
+            let loaded = (gc.load(node, 1), gc.load_u64(node, 0), gc.load_f64(node, 0));
+            black_box((gc.words(node), gc.reference(node, 1), loaded, bytes));
+        },
+    );
+    constant("store, to an old one", |s| {
+        s.gc.store(s.nodes[51], 1, s.nodes[0].number());
+    });
+    constant("store_data, store_u64, store_f64, store_bytes", |s| {
+        s.gc.store_data(s.nodes[51], 1, 7);
+        s.gc.store_u64(s.nodes[51], 0, 7);
+        s.gc.store_f64(s.nodes[51], 0, 7.0);
+        s.gc.store_bytes(s.nodes[51], 2, &[1; 6]);
+    });
+    constant("generations, last, live, space, totals, young", |s| {
+        let gc = &s.gc;
+        black_box((gc.generations(), gc.last(), gc.live()));
+        black_box((gc.space(), gc.totals(), gc.young()));
+    });
+    let mut grows = |name, words, call: fn(&mut Aging<S>)| {
+        table.row(name, OBJECTS, Grows::With(words), |n| old(scene(n)), call);
+    };
+    grows("parts", "the chunks of free lists", |s| {
+        black_box(s.gc.parts());
+    });
+    grows("objects, all", "the objects", |s| {
+        black_box(s.gc.objects().count());
+    });
+    grows("check", "the region and its objects", |s| {
+        s.gc.check().expect("sound");
     });
     let minor = Grows::With("the bits, what is young and what is remembered");
     let collects: fn(&mut Aging<S>) = |s| {
