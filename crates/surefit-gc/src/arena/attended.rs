@@ -17,7 +17,7 @@
 //! # Invariants
 //! - A3: `newest`, `settling` and the links from them name all attended objects that no collection
 //!   found dead, each once. `dying` and the links from it name those that are to be dropped, each
-//!   once. 0 ends a list.
+//!   once. 0 ends a list. In steps, objects are settled in Weak alone, and what is to be dropped is condemned.
 
 use core::cell::Cell;
 use core::ptr::NonNull;
@@ -169,5 +169,11 @@ impl Attended {
     /// The numbers of the first objects of all lists.
     pub(super) fn heads(&self) -> [u32; 3] {
         [self.newest.get(), self.settling.get(), self.dying.get()]
+    }
+
+    /// The same cells, for tests of the checker.
+    #[cfg(test)]
+    pub(super) const fn heads_mut(&self) -> [&Cell<u32>; 3] {
+        [&self.newest, &self.settling, &self.dying]
     }
 }

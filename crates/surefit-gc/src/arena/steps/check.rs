@@ -54,8 +54,26 @@ impl<I: Index> StepStore<'_, I> {
         tables.live.clear();
         heap.objects().for_each(|number| tables.live.set(number));
         lists?;
+        check_places(&tables)?;
         check_marks(&tables)?;
         check_pending(&tables)?;
+        let [_, settling, dying] = attended.heads();
+        let what = "objects are settled in another phase than Weak; the first is";
+        let may_settle = settling == 0 || tables.state.phase == ArenaPhase::Weak;
+        ensure(may_settle, "A3", what, settling as usize)?;
+        let may_die = matches!(tables.state.phase, ArenaPhase::Weak | ArenaPhase::Drop);
+        let mut next = dying;
+        while next != 0 {
+            let what = "a value is to be dropped that lives; its number";
+            ensure(
+                may_die && tables.is_condemned(next),
+                "A3",
+                what,
+                next as usize,
+            )?;
+            // SAFETY: S1: an attended object of the heap, as was verified.
+            next = unsafe { Place::of(heap, next).link() };
+        }
         self.check_references(root)
     }
 
@@ -122,6 +140,25 @@ impl Tables<'_> {
     }
 }
 
+/// Verifies that the sweep, the pass over grey objects and the stack end within their tables.
+fn check_places(tables: &Tables<'_>) -> Result<(), Corruption> {
+    let state = &*tables.state;
+    let (words, cursor) = (tables.live.words().len(), state.cursor as usize);
+    let is_there = state.phase != ArenaPhase::Sweep || cursor < words;
+    ensure(
+        is_there,
+        "A5",
+        "the sweep is beyond the bits; the word",
+        cursor,
+    )?;
+    let (len, room) = (state.pending.len, tables.stack.len());
+    let what = "the mark stack is longer than its room; entries";
+    ensure(len <= room, "A6", what, len)?;
+    let pass = state.pending.pass.unwrap_or(0) as usize;
+    let what = "the pass over grey objects is beyond the bits; its number";
+    ensure(pass < tables.live.count(), "A7", what, pass)
+}
+
 /// Verifies A5.
 fn check_marks(tables: &Tables<'_>) -> Result<(), Corruption> {
     let least = match tables.state.phase {
@@ -150,7 +187,7 @@ fn check_marks(tables: &Tables<'_>) -> Result<(), Corruption> {
 fn check_pending(tables: &Tables<'_>) -> Result<(), Corruption> {
     let state = &*tables.state;
     let may_pend = matches!(state.phase, ArenaPhase::Roots | ArenaPhase::Mark);
-    let entries = tables.stack.get(..state.pending.len).unwrap_or(&[]);
+    let entries = &tables.stack[..state.pending.len];
     for number in entries.iter().map(|&entry| (entry >> 32) as u32) {
         if !(may_pend && tables.live.get(number) && tables.marks.get(number)) {
             let what = "an entry of the mark stack is not of a marked object; its number";

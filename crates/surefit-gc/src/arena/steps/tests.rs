@@ -79,3 +79,34 @@ fn the_checker_objects_to_every_broken_invariant() {
         assert_eq!(told(phase, unmark), "A8", "{phase:?}");
     }
 }
+
+/// Numbers that lead beyond the tables, and lists that are exchanged: what lives would be dropped.
+#[test]
+fn the_checker_objects_to_places_beyond_the_tables_and_to_living_that_are_to_be_dropped() {
+    use ArenaPhase::{Drop, Idle, Mark, Sweep, Weak};
+    for wrong in [1025, usize::MAX] {
+        let len = |arena: &mut Small<'_>, _: &[u32]| arena.store.state.pending.len = wrong;
+        assert_eq!(told(Mark, len), "A6");
+    }
+    let pass = |arena: &mut Small<'_>, _: &[u32]| arena.store.state.pending.pass = Some(u32::MAX);
+    assert_eq!(told(Mark, pass), "A7");
+    let cursor = |arena: &mut Small<'_>, _: &[u32]| arena.store.state.cursor = u32::MAX;
+    assert_eq!(told(Sweep, cursor), "A5");
+    let lists = |arena: &mut Small<'_>| {
+        let heads = arena.store.open().0.allocator.closed().2.heads_mut();
+        heads[0].swap(heads[2]);
+    };
+    for phase in [Idle, Mark, Drop, Sweep] {
+        assert_eq!(told(phase, |arena, _| lists(arena)), "A3", "{phase:?}");
+    }
+    let settled = |arena: &mut Small<'_>, _: &[u32]| {
+        let heads = arena.store.open().0.allocator.closed().2.heads_mut();
+        heads[0].swap(heads[1]);
+    };
+    assert_eq!(told(Idle, settled), "A3");
+    let dying = |arena: &mut Small<'_>, _: &[u32]| {
+        let heads = arena.store.open().0.allocator.closed().2.heads_mut();
+        heads[1].swap(heads[2]);
+    };
+    assert_eq!(told(Weak, dying), "A3");
+}
