@@ -100,6 +100,12 @@ impl Word {
         }
     }
 
+    pub(crate) fn half(name: &'static str, cell: &Cell<u32>) -> Self {
+        let mut place = NonNull::new(cell.as_ptr()).expect("a place");
+        // SAFETY: as in `coded`.
+        Self::short(name, unsafe { place.as_mut() })
+    }
+
     pub(crate) fn table(name: &'static str, table: &mut [u64]) -> impl Iterator<Item = Self> {
         table.iter_mut().map(move |word| Self::long(name, word))
     }

@@ -4,6 +4,8 @@ extern crate alloc;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
+mod flips;
+
 use super::{ArenaPhase, GcCell, StepArena, StepWeak};
 use crate::{Gc, Rootable};
 
