@@ -5,6 +5,6 @@
 set -euo pipefail
 export SUREFIT_FUZZ_CASES="${SUREFIT_FUZZ_CASES:-400}"
 export SUREFIT_FUZZ_SEED="${SUREFIT_FUZZ_SEED:-100001}"
-# `surefit experiment` runs the command beside it.
-cargo build --locked -p surefit-experiments
-cargo test --locked -p surefit-lab --test command_fuzz -- --nocapture
+# `surefit experiment` runs the command beside it. With all members: so nothing is built with other features than in the tests' build.
+cargo build --locked --workspace --bin surefit-experiments --test command_fuzz
+cargo test --locked --workspace --test command_fuzz -- --nocapture

@@ -3,13 +3,12 @@
 # command as a release.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-cargo run --locked -- compare --rounds 1 >/dev/null
-cargo run --locked -p surefit --example hello
-cargo run --locked -p surefit --example static_region
-cargo run --locked -p surefit --example certified
-cargo run --locked -p surefit --example shared
-cargo run --locked -p surefit --example contiguous
-cargo run --locked -p surefit --features locked --example global_allocator
-cargo run --locked -p surefit-gc --example cells
-cargo run --locked -p surefit-gc --example binary_trees
-cargo run --locked -p surefit-gc --example frames
+# With all members, so that crates have the features that the tests' build gave them, and are not built again.
+cargo build --workspace --bin surefit --examples --locked
+cargo build --workspace --features surefit/locked --example global_allocator --locked
+built=${CARGO_TARGET_DIR:-target}/debug
+"$built/surefit" compare --rounds 1 >/dev/null
+for example in hello static_region certified shared contiguous global_allocator cells binary_trees frames; do
+  echo "-- $example"
+  "$built/examples/$example"
+done
