@@ -134,6 +134,7 @@ crates/surefit-locked/src/global.rs
 crates/surefit-locked/src/one_thread.rs
 crates/surefit-malloc/src/ask.rs
 crates/surefit-malloc/src/collections.rs
+crates/surefit-malloc/src/errors.rs
 crates/surefit-malloc/src/finish.rs
 crates/surefit-malloc/src/global.rs
 crates/surefit-malloc/src/lock.rs

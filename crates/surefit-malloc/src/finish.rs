@@ -4,6 +4,7 @@ use core::ffi::CStr;
 
 use surefit_interpose::system;
 
+use crate::errors;
 use crate::options::Statistics;
 use crate::process::{heap_if_begun, options};
 use crate::report::{Json, Lines};
@@ -15,7 +16,7 @@ pub fn write_statistics() {
     let options = options();
     let to = match (options.statistics, options.file()) {
         (Statistics::None, _) => return,
-        (_, None) => Descriptor::ERRORS,
+        (_, None) => errors::kept(),
         (_, Some(name)) => match opened(name) {
             Some(file) => file,
             None => return say!("SUREFIT_STATS: the file cannot be opened"),

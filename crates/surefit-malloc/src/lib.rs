@@ -10,7 +10,7 @@
 //! | `misuse`, `text` | lines on standard error |
 //! | `soft_limit` | the program's function for it |
 //! | `ask` | what programs ask of the heap beside memory |
-//! | `report`, `finish` | statistics, and their way out at the end |
+//! | `report`, `finish`, `errors` | statistics, and their way out at the end |
 //! | `os`, `lock` | memory and locks of the operating system |
 //!
 //! The example `surefit_malloc` is the library to preload. README.md says how to use both.
@@ -20,6 +20,7 @@
 mod ask;
 #[cfg(feature = "allocator-api2")]
 mod collections;
+mod errors;
 mod finish;
 mod global;
 mod lock;

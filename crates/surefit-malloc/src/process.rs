@@ -19,8 +19,9 @@ use surefit_compact::shared_direct::{Local, Settings, SharedDirect, Units};
 use surefit_interpose::loading::keep_loaded;
 use surefit_interpose::system;
 
+use crate::errors;
 use crate::lock::Futex;
-use crate::options::{Options, VARIABLES};
+use crate::options::{Options, Statistics, VARIABLES};
 use crate::os::{Os, Range, ask_for_huge_pages, choose, release};
 use crate::text::say;
 use crate::word::own_address;
@@ -152,6 +153,9 @@ unsafe fn make() -> Option<()> {
     // SAFETY: the caller's.
     let options = unsafe { &mut *PROCESS.options.get() };
     read_options(options);
+    if options.statistics != Statistics::None && options.file().is_none() {
+        errors::keep();
+    }
     if options.huge_pages {
         ask_for_huge_pages();
     }
