@@ -12,3 +12,10 @@ for example in hello static_region certified shared contiguous global_allocator 
   echo "-- $example"
   "$built/examples/$example"
 done
+# The guide says what its programs print.
+for example in first cycle; do
+  echo "-- $example"
+  said=$("$built/examples/$example")
+  echo "$said"
+  grep -qxF "$said" docs/guide.md || { echo "FAILED: docs/guide.md does not say so" && exit 1; }
+done

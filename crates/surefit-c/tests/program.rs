@@ -62,10 +62,13 @@ fn programs_on_emitted_headers_are_refused_nothing() {
     }
 }
 
-/// The C code of the README: programs, and statements that go into a function of one.
+/// The C code of both READMEs: programs, and statements that go into a function of one.
 fn examples() -> Vec<String> {
-    let readme = include_str!("../README.md");
-    let blocks = readme.split("```c\n").skip(1);
+    let readmes = concat!(
+        include_str!("../README.md"),
+        include_str!("../../../README.md")
+    );
+    let blocks = readmes.split("```c\n").skip(1);
     let blocks = blocks.map(|block| block.split("```").next().unwrap_or_default());
     let program = |block: &str| match block.contains("int main(void)") {
         true => block.replace("int main(void)", "static int example(void)"),
@@ -84,7 +87,7 @@ fn examples() -> Vec<String> {
 }
 
 #[test]
-fn the_examples_of_the_readme_run() {
+fn the_examples_of_the_readmes_run() {
     let folder = tempfile::tempdir().expect("a folder");
     let examples = examples();
     for call in [

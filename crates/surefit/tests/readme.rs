@@ -12,8 +12,9 @@ use surefit::gc::{Client, Edges, Object, Scanned, VirtualClock};
 type Done = Result<(), Box<dyn Error>>;
 
 /// What people read first, by its place.
-const PAGES: [(&str, &str); 8] = [
+const PAGES: [(&str, &str); 9] = [
     ("README.md", include_str!("../../../README.md")),
+    ("docs/guide.md", include_str!("../../../docs/guide.md")),
     ("docs/heaps.md", include_str!("../../../docs/heaps.md")),
     ("docs/threads.md", include_str!("../../../docs/threads.md")),
     (
@@ -35,9 +36,11 @@ const PAGES: [(&str, &str); 8] = [
     ),
 ];
 
-/// All Rust of this file, and the program for a board that ci/boards.sh runs.
+/// All Rust of this file, the programs of the guide that ci/examples.sh runs, and the one for a board that ci/boards.sh runs.
 const HERE: &str = concat!(
     include_str!("readme.rs"),
+    include_str!("../examples/first.rs"),
+    include_str!("../examples/cycle.rs"),
     include_str!("../../../firmware/examples/sensor.rs")
 );
 
@@ -60,12 +63,21 @@ fn every_snippet_stands_here() {
     let snippets: Vec<_> = blocks
         .filter_map(|block| block.split("```").next())
         .collect();
-    assert_eq!(snippets.len(), 15);
+    assert_eq!(snippets.len(), 18);
     for snippet in snippets {
         assert!(
             here.contains(&bare(snippet)),
             "not in this file:\n{snippet}"
         );
+    }
+}
+
+/// Whoever comes first has ten minutes.
+#[test]
+fn the_first_pages_are_short() {
+    for (name, page) in &PAGES[..2] {
+        let words = page.split_whitespace().count();
+        assert!(words <= 1200, "{name}: {words} words");
     }
 }
 

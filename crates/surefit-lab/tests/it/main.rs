@@ -15,6 +15,8 @@ mod formats;
 mod gc_lua;
 mod gc_replay;
 #[cfg(target_os = "linux")]
+mod guide;
+#[cfg(target_os = "linux")]
 mod long_traces;
 #[cfg(target_os = "linux")]
 mod odd_names;

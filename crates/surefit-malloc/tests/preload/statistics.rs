@@ -2,8 +2,9 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
-use crate::program::{compiled, preloaded, succeeds, text};
+use crate::program::{compiled, library, preloaded, succeeds, text};
 
 /// The number after a name in a line of JSON.
 fn number(json: &str, name: &str) -> u64 {
@@ -41,6 +42,30 @@ fn statistics_are_written_at_the_end() {
     assert_eq!(number(&json, "instances"), 1);
     // Records are made usable as they are needed, not for all the addresses.
     assert!(number(&json, "metadata") < 16 << 20);
+}
+
+/// The command of docs/guide.md, in a folder of its own.
+#[test]
+fn the_program_of_the_guide_says_what_it_held() {
+    let guide = include_str!("../../../../docs/guide.md");
+    let command = guide.lines().find(|line| line.contains("LD_PRELOAD="));
+    let library = library().display().to_string();
+    let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
+    let command = command
+        .expect("a line preloads the library")
+        .replace("target/preload/examples/libsurefit_malloc.so", &library)
+        .replace("README.md", readme);
+    assert!(command.contains(&library) && command.contains(readme));
+    let folder = env!("CARGO_TARGET_TMPDIR");
+    let output = succeeds(
+        Command::new("sh")
+            .args(["-c", &command])
+            .current_dir(folder),
+    );
+    let said = text(&output.stderr);
+    assert!(said.contains("\n  allocated "), "{said}");
+    let sorted = fs::metadata(Path::new(folder).join("sorted")).expect("it was written");
+    assert_eq!(sorted.len(), fs::metadata(readme).expect("a file").len());
 }
 
 #[test]
