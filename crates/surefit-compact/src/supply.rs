@@ -34,12 +34,14 @@
 use core::cell::Cell;
 use core::ops::Range;
 
-use surefit_core::{Corruption, Refused, ensure};
+use surefit_core::Refused;
 
 use crate::address::AddressTable;
 use crate::layout;
 use crate::page::{Page, PageTable};
 use crate::width::{Width, Word};
+
+mod check;
 
 /// The state of a heap over the operating system's memory that its engine maintains.
 #[derive(Debug)]
@@ -506,117 +508,4 @@ impl<'m, W: Width> Stock<'_, 'm, W> {
 
 fn is_given_back<W: Width>(page: Page<'_, W>) -> bool {
     page.record.prev.get() == page.id.word()
-}
-
-// ---- check ---------------------------------------------------------------------------------------
-
-impl<W: Width> Stock<'_, '_, W> {
-    /// Verifies S1 to S4. The list itself was verified before (P2).
-    pub(crate) fn check(&self) -> Result<(), Corruption> {
-        self.check_held()?;
-        let (mut found, mut before) = (0, W::Word::NIL);
-        let mut link = self.front().get();
-        while found < self.supply.spare.get() {
-            let page = self.pages.linked(link);
-            let page = page.ok_or(Corruption::new(
-                "S1",
-                "spare free pages are missing",
-                found as usize,
-            ))?;
-            let linked = page.record.prev.get() == before && !self.is_held(page.id.word());
-            ensure(
-                linked,
-                "S1",
-                "a spare page is held, or its backward link is wrong",
-                page.id.index(),
-            )?;
-            found += 1;
-            (before, link) = (link, page.record.next.get());
-        }
-        let last = self.supply.oldest.get() == before;
-        ensure(
-            last,
-            "S1",
-            "the oldest spare page is not the last",
-            found as usize,
-        )?;
-        let least = self.supply.least.get() <= found;
-        ensure(
-            least,
-            "S1",
-            "fewer pages are spare than ever were",
-            found as usize,
-        )?;
-        self.check_groups(link)?;
-        let table = self.supply.table_floor.get();
-        let held = table <= self.supply.held_table.get();
-        ensure(
-            held,
-            "S4",
-            "held room of the address table was given back",
-            table,
-        )?;
-        let bytes = self.resident_bytes();
-        ensure(
-            bytes <= self.supply.most.get(),
-            "S3",
-            "more bytes are resident than the limit",
-            bytes,
-        )
-    }
-
-    /// Verifies that the held pages that are free are the first in the list.
-    fn check_held(&self) -> Result<(), Corruption> {
-        let (mut before, mut link) = (W::Word::NIL, self.list.get());
-        for found in 0..self.supply.held_free.get() {
-            let page = self.pages.linked(link);
-            let held = page.filter(|page| self.is_held(page.id.word()) && !is_given_back(*page));
-            let page = held.ok_or(Corruption::new(
-                "S4",
-                "free pages that are held are not the first",
-                found as usize,
-            ))?;
-            (before, link) = (link, page.record.next.get());
-        }
-        ensure(
-            before == self.supply.last_held.get(),
-            "S4",
-            "the last held page that is free is another one",
-            self.supply.held_free.get() as usize,
-        )
-    }
-
-    fn check_groups(&self, first: W::Word) -> Result<(), Corruption> {
-        let (group, mut link, mut found) = (self.group(), first, 0);
-        let mut expected = 0;
-        while let Some(page) = self.pages.linked(link) {
-            let number = page.id.word::<u32>();
-            ensure(
-                is_given_back(page),
-                "S1",
-                "a page behind the resident ones was not given back",
-                number as usize,
-            )?;
-            let held = number < self.supply.held_pages.get();
-            ensure(!held, "S4", "a held page was given back", number as usize)?;
-            if found % group == 0 {
-                expected = self.first_of_group(number);
-            }
-            ensure(
-                number == expected,
-                "S2",
-                "a group was not given back whole",
-                number as usize,
-            )?;
-            expected += 1;
-            found += 1;
-            link = page.record.next.get();
-        }
-        ensure(
-            found % group == 0,
-            "S2",
-            "a group was not given back whole",
-            found as usize,
-        )
-    }
 }

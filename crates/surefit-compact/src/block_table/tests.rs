@@ -315,11 +315,11 @@ impl<W: Width> Subject for BlockTableHeap<'_, W> {
         words
     }
 
-    fn images(&mut self) -> [(NonNull<u8>, usize); 2] {
+    fn images(&mut self) -> Vec<(NonNull<u8>, usize)> {
         let memory = &self.table.engine.pages.memory;
         // SAFETY: the region's first byte.
         let region = (unsafe { memory.address(0) }, memory.len());
-        [(NonNull::from(self).cast(), size_of::<Self>()), region]
+        Vec::from([(NonNull::from(self).cast(), size_of::<Self>()), region])
     }
 }
 

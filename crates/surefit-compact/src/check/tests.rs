@@ -162,7 +162,12 @@ impl<'h, 'm, W: Width> Fields<'h, 'm, W> {
         };
         fields.add_engine();
         fields.add_classes();
-        (0..heap.engine.pages.count()).for_each(|number| fields.add_page(number));
+        // Over the system's memory nobody looks at pages that were never opened.
+        let pages = match heap.engine.stock() {
+            Some(_) => heap.engine.frontier.get(),
+            None => heap.engine.pages.count(),
+        };
+        (0..pages).for_each(|number| fields.add_page(number));
         (0..heap.engine.addresses.made.get()).for_each(|entry| fields.add_entry(entry));
         fields.fields
     }
@@ -403,7 +408,7 @@ fn geometry(word_bytes: usize) -> Geometry {
     Geometry::new(&spec).expect("valid")
 }
 
-fn bounds() -> [(Bound, PageOrder); 5] {
+pub(crate) fn bounds() -> [(Bound, PageOrder); 5] {
     let fraction = Fraction::new(1, 4).expect("at most one half");
     [
         (Bound::Pages(1), PageOrder::Newest),

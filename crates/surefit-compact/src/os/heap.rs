@@ -553,7 +553,9 @@ impl<'c, W: Width> OsHeap<'c, W> {
     /// # Errors
     /// The first invariant that does not hold.
     pub fn check(&self) -> Result<(), Corruption> {
-        self.heap.check()
+        self.heap.check()?;
+        let (unit, limit) = (self.system.page_bytes, self.limits.hard);
+        self.stock().check_made(unit, limit, self.floor_bytes)
     }
 }
 

@@ -18,6 +18,7 @@ use crate::config::{Bound, Config};
 use crate::geometry::{Geometry, GeometrySpec};
 use crate::handle::Handle;
 
+mod flips;
 mod floor;
 mod table;
 

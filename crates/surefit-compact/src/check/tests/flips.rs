@@ -24,16 +24,19 @@ use crate::width::Counted;
 pub(crate) struct Named {
     pub(crate) entry: u32,
     pub(crate) key: Option<ByteKey<u8>>,
+    /// What else names it, in heaps that threads share: the number of an instance, or a generation.
+    pub(crate) number: u32,
     pub(crate) len: usize,
-    seed: u8,
+    pub(crate) seed: u8,
 }
 
 impl Named {
     pub(crate) fn new(entry: u32, len: usize) -> Self {
-        let (key, seed) = (None, 0);
+        let (key, seed, number) = (None, 0, 0);
         Self {
             entry,
             key,
+            number,
             len,
             seed,
         }
@@ -47,6 +50,9 @@ impl Named {
     }
 }
 
+/// What changes in a heap, as bytes: itself and its region, for example.
+pub(crate) type Images = Vec<(NonNull<u8>, usize)>;
+
 /// A heap under the campaign.
 pub(crate) trait Subject {
     fn is_sound(&self) -> bool;
@@ -59,22 +65,20 @@ pub(crate) trait Subject {
     fn other(&mut self, number: usize);
     fn live(&self) -> u32;
     fn words(&self) -> Vec<Field>;
-    /// The heap itself and its region, as bytes.
-    fn images(&mut self) -> [(NonNull<u8>, usize); 2];
+    /// Brings the heap into a state that calls leave only for a moment, before it is changed.
+    fn prepare(&mut self, _: &[Named]) {}
+    fn images(&mut self) -> Images;
 }
 
-fn layout(len: usize) -> Layout {
+pub(crate) fn layout(len: usize) -> Layout {
     Layout::from_size_align(len, 8).expect("valid")
 }
 
-fn images<T, W: Width>(
-    heap: &mut T,
-    engine: impl Fn(&T) -> &Engine<'_, W>,
-) -> [(NonNull<u8>, usize); 2] {
+fn images<T, W: Width>(heap: &mut T, engine: impl Fn(&T) -> &Engine<'_, W>) -> Images {
     let memory = &engine(heap).pages.memory;
     // SAFETY: the region's first byte.
     let region = (unsafe { memory.address(0) }, memory.len());
-    [(NonNull::from(heap).cast(), size_of::<T>()), region]
+    Vec::from([(NonNull::from(heap).cast(), size_of::<T>()), region])
 }
 
 impl<W: Width> Heap<'_, W> {
@@ -131,7 +135,7 @@ impl<W: Width> Subject for Heap<'_, W> {
         Fields::of(self)
     }
 
-    fn images(&mut self) -> [(NonNull<u8>, usize); 2] {
+    fn images(&mut self) -> Images {
         images(self, |heap| &heap.engine)
     }
 }
@@ -190,7 +194,7 @@ impl Subject for InWindows<'_> {
         self.0.words()
     }
 
-    fn images(&mut self) -> [(NonNull<u8>, usize); 2] {
+    fn images(&mut self) -> Images {
         self.0.images()
     }
 }
@@ -246,7 +250,7 @@ impl<W: Width<Generation = ()>, G: Counted> Subject for KeyHeap<'_, W, G> {
         Fields::of(self.as_heap())
     }
 
-    fn images(&mut self) -> [(NonNull<u8>, usize); 2] {
+    fn images(&mut self) -> Images {
         images(self, |heap| &heap.as_heap().engine)
     }
 }
@@ -371,12 +375,13 @@ impl<'s> Drive<'s> {
 }
 
 /// The bytes of a heap and of its region.
-fn images_of(subject: &mut dyn Subject) -> [(NonNull<u8>, Vec<MaybeUninit<u8>>); 2] {
-    subject.images().map(|(place, bytes)| {
+fn images_of(subject: &mut dyn Subject) -> Vec<(NonNull<u8>, Vec<MaybeUninit<u8>>)> {
+    let images = subject.images().into_iter().map(|(place, bytes)| {
         // SAFETY: the heap and its region; some of their bytes may not be initialised.
         let bytes = unsafe { NonNull::slice_from_raw_parts(place.cast(), bytes).as_ref() };
         (place, Vec::from(bytes))
-    })
+    });
+    images.collect()
 }
 
 /// The name of a word, what it was, and what it is now.
@@ -393,6 +398,7 @@ pub(crate) fn attack(
     let mut first = Drive::new(subject, Vec::new(), lens, 3);
     first.steps(steps).expect("sound");
     let Drive { subject, live, .. } = first;
+    subject.prepare(&live);
     assert!(subject.is_sound(), "{name}");
     let images = images_of(subject);
     let restore = || {
@@ -442,9 +448,9 @@ pub(crate) fn attack(
 // ---- heaps -------------------------------------------------------------------------------------
 
 /// Of every size-class, in pieces of two sizes, and some that are as long as many pages.
-const LENS: [usize; 9] = [3, 40, 100, 152, 250, 500, 900, 2048, 5300];
+pub(crate) const LENS: [usize; 9] = [3, 40, 100, 152, 250, 500, 900, 2048, 5300];
 
-fn config<W: Width>((bound, order): (Bound, PageOrder)) -> Config {
+pub(crate) fn config<W: Width>((bound, order): (Bound, PageOrder)) -> Config {
     let config = Config::new(geometry(W::WORD_BYTES), bound).expect("valid");
     let config = config.with_order(order).expect("valid");
     let config = config.with_pieces(Some(512)).expect("valid");
