@@ -32,7 +32,7 @@ fn config() -> SharedConfig {
 
 /// Begins a move of an object into the first not-full page, and copies all of it except the last
 /// step.
-fn put_in_motion(objects: &Objects<'_, Lock, PerClass>, index: u32) {
+pub(super) fn put_in_motion(objects: &Objects<'_, Lock, PerClass>, index: u32) {
     let engine = &objects.engine;
     let entry = engine.entry(index);
     let group = entry.state().group();
@@ -44,12 +44,13 @@ fn put_in_motion(objects: &Objects<'_, Lock, PerClass>, index: u32) {
     let to = engine.pages.take_free(target, index);
     let done = from.page.layout.block_bytes.next_multiple_of(STEP) - STEP;
     engine.pages.copy_part(from, to, 0, done);
+    section.begun.set(section.begun.get().wrapping_add(1));
     section.moving.set(Some(Move {
         entry: index,
         from: (from.page.id, from.number),
         to: (to.page.id, to.number),
         done,
-        serial: section.begun.get(),
+        serial: section.begun.get().wrapping_sub(1),
     }));
 }
 

@@ -63,3 +63,8 @@ pub use one_instance::key_guard::{KeyPinned, KeyPinnedMut};
 #[cfg(feature = "std")]
 pub use per_thread::PerThread;
 pub use zerocopy::Immutable;
+
+#[cfg(test)]
+mod tests {
+    mod flips;
+}

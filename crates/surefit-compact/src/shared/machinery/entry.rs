@@ -141,7 +141,7 @@ impl State {
 
     /// Whether the object is freed, and nothing keeps it from being claimed (E5).
     #[inline]
-    fn is_claimable(self) -> bool {
+    pub(crate) fn is_claimable(self) -> bool {
         self.0 & !(GROUP | SIDE) == FREED
     }
 }

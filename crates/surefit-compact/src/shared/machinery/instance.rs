@@ -149,3 +149,16 @@ impl Instance {
         self.threads.store(0, Release);
     }
 }
+
+#[cfg(test)]
+impl Instance {
+    /// Its words.
+    pub(crate) fn words(&self) -> [(&'static str, &AtomicU32); 4] {
+        [
+            ("number", &self.id),
+            ("pages of an instance", &self.pages),
+            ("quota", &self.quota),
+            ("threads", &self.threads),
+        ]
+    }
+}

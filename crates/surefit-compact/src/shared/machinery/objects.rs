@@ -13,7 +13,7 @@ use core::mem::{MaybeUninit, needs_drop};
 use core::ptr::NonNull;
 
 use lock_api::RawMutex;
-use surefit_core::Refused;
+use surefit_core::{Corruption, Refused, ensure};
 
 use super::build;
 use super::engine::SharedEngine;
@@ -56,6 +56,18 @@ impl<'m, R: RawMutex, G: Granularity> Objects<'m, R, G> {
             skipped,
             id,
         })
+    }
+
+    /// As [`SharedEngine::check`], and that the number that names carry is the instance's.
+    pub(crate) fn check(&self, debts: bool) -> Result<(), Corruption> {
+        let known = self.engine.stale_names || self.id == self.engine.instances[0].id();
+        ensure(
+            known,
+            "I2",
+            "the instance has another number",
+            self.id as usize,
+        )?;
+        self.engine.check(debts)
     }
 
     /// The size-class of a request.

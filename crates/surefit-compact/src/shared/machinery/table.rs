@@ -103,6 +103,21 @@ impl EntryTable {
         self.last_generation
     }
 
+    /// The number of entries made, of which the pool has a copy.
+    pub(crate) fn made(&self) -> &AtomicU32 {
+        &self.made
+    }
+
+    /// Offset of the end of entry 0.
+    pub(crate) fn top(&self) -> usize {
+        self.top
+    }
+
+    /// Bytes of an entry, including its generation if it has one.
+    pub(crate) fn entry_bytes(&self) -> usize {
+        self.stride
+    }
+
     /// Whether a number names an entry that was made. For names that may be another heap's.
     #[inline]
     pub(crate) fn contains(&self, index: u32) -> bool {

@@ -268,6 +268,6 @@ impl<'m, R: RawMutex, G: Granularity> SharedHeap<'m, R, G> {
     /// # Errors
     /// The first invariant that is violated.
     pub fn check(&self, debts: bool) -> Result<(), Corruption> {
-        self.objects.engine.check(debts)
+        self.objects.check(debts)
     }
 }
