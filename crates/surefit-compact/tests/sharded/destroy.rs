@@ -75,6 +75,45 @@ fn refused<G: Stepwise>(heap: &Heap<'_, G>, stale: Stale, by: &[&Locals<'_, '_, 
     }
 }
 
+/// A heap of one instance has an instance to destroy, too.
+fn stale_handles_of_the_only_instance<G: Stepwise>(config: &SharedConfig<G>) {
+    let mut memory = region(1 << 20);
+    let heap: Heap<'_, G> = Heap::new(&mut memory, config, 1).unwrap();
+    let local = heap.register().unwrap();
+    let stale: Vec<_> = (0..300_u64).map(|n| local.insert(n).unwrap()).collect();
+    let bytes: Bytes<u8> = local.insert_bytes(100).unwrap();
+    drop(local);
+    assert_eq!(heap.destroy(0), Ok(301));
+    heap.check(false).unwrap();
+
+    let local = heap.register().unwrap();
+    let foreign = Some(Refused::ForeignHandle);
+    assert_eq!(heap.pin_bytes(&bytes).err(), foreign);
+    assert_eq!(heap.pin(&stale[0]).err(), foreign, "its entry is free");
+    let fresh: Vec<_> = (0..150_u64)
+        .map(|n| local.insert(1000 + n).unwrap())
+        .collect();
+    assert_eq!(local.free_bytes(bytes).err(), foreign);
+    for (at, mut handle) in stale.into_iter().enumerate() {
+        assert_eq!(heap.pin(&handle).err(), foreign);
+        assert_eq!(heap.pin_mut(&mut handle).err(), foreign);
+        let refused = match at % 2 {
+            0 => local.free(handle).err(),
+            _ => local.remove(handle).err(),
+        };
+        assert_eq!(refused, foreign);
+    }
+    heap.check(false).unwrap();
+    for (n, handle) in (1000..).zip(&fresh) {
+        assert_eq!(*heap.pin(handle).unwrap(), n);
+    }
+    fresh
+        .into_iter()
+        .for_each(|handle| local.free(handle).unwrap());
+    drop(local);
+    is_empty(&heap, 1 << 20);
+}
+
 fn stale_handles<G: Stepwise>(config: &SharedConfig<G>) {
     let mut memory = region(1 << 20);
     let heap: Heap<'_, G> = Heap::new(&mut memory, config, 3).unwrap();
@@ -113,6 +152,7 @@ fn handles_of_a_destroyed_instance_touch_nothing() {
     for bound in bounds() {
         stale_handles(&config::<PerClass>(bound));
         stale_handles(&config::<PerHeap>(bound));
+        stale_handles_of_the_only_instance(&config::<PerClass>(bound));
     }
 }
 

@@ -87,6 +87,17 @@ const fn table(offset: usize, records: usize, record_bytes: usize) -> usize {
     offset.saturating_add(records.saturating_mul(record_bytes))
 }
 
+/// Whose names may outlive their objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outlive {
+    /// Nobody's: an object has one name, which ends with it.
+    Never,
+    /// Those of an instance that was destroyed; in a heap of one instance, too.
+    Instances,
+    /// All: names are keys, which can be copied.
+    Keys,
+}
+
 /// Divides a region into an engine. Returns the engine, and the number of bytes that were skipped
 /// for alignment.
 ///
@@ -100,7 +111,7 @@ pub(crate) fn engine<'m, R: RawMutex, G: Granularity>(
     region: &'m mut [MaybeUninit<u8>],
     config: &'m SharedConfig<G>,
     instances: usize,
-    keyed: bool,
+    names: Outlive,
 ) -> Result<(SharedEngine<'m, R, G>, usize), Refused> {
     let geometry = config.config.geometry();
     let bytes = Spread::WORD_BYTES;
@@ -148,7 +159,7 @@ pub(crate) fn engine<'m, R: RawMutex, G: Granularity>(
     let pool = Pool::new(pages << geometry.page_shift());
     let engine = SharedEngine {
         pages: table,
-        table: EntryTable::new(top, keyed),
+        table: EntryTable::new(top, names == Outlive::Keys),
         groups,
         instances,
         store: Store {
@@ -158,7 +169,7 @@ pub(crate) fn engine<'m, R: RawMutex, G: Granularity>(
         },
         config,
         class_bits,
-        stale_names: keyed || instances.len() > 1,
+        stale_names: names != Outlive::Never,
         page_locks,
         granularity: PhantomData,
     };

@@ -15,7 +15,7 @@ use core::ptr::NonNull;
 use lock_api::RawMutex;
 use surefit_core::{Corruption, Refused, ensure};
 
-use super::build;
+use super::build::{self, Outlive};
 use super::engine::SharedEngine;
 use super::entry::{Entry, State, Why};
 use super::guard::{Pinned, PinnedMut};
@@ -47,9 +47,9 @@ impl<'m, R: RawMutex, G: Granularity> Objects<'m, R, G> {
         region: &'m mut [MaybeUninit<u8>],
         config: &'m SharedConfig<G>,
         instances: usize,
-        keyed: bool,
+        names: Outlive,
     ) -> Result<Self, Refused> {
-        let (engine, skipped) = build::engine(region, config, instances, keyed)?;
+        let (engine, skipped) = build::engine(region, config, instances, names)?;
         let id = engine.instances[0].id();
         Ok(Self {
             engine,
@@ -132,7 +132,10 @@ impl<'m, R: RawMutex, G: Granularity> Objects<'m, R, G> {
     /// halves and loaded as one word, which took twice the time of both atomic additions.
     #[inline(always)]
     fn pin_owned(&self, name: Name) -> Result<(&'m Entry, State, u32), Refused> {
-        debug_assert!(!self.engine.stale_names, "the heap has one instance");
+        debug_assert!(
+            !self.engine.stale_names,
+            "the heap has one instance, for ever"
+        );
         if name.heap_number() != self.id {
             return Err(Refused::ForeignHandle);
         }

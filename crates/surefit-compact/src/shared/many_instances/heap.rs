@@ -22,6 +22,7 @@ use crate::handle::{Byte, Bytes, Handle};
 use crate::shared::config::SharedConfig;
 use crate::shared::local::Local;
 use crate::shared::lock::{PerClass, Stepwise};
+use crate::shared::machinery::build::Outlive;
 use crate::shared::machinery::bytes::{copy_in, copy_out};
 use crate::shared::machinery::objects::Objects;
 use crate::shared::machinery::pool::NO_SLOT;
@@ -116,7 +117,7 @@ impl<'m, R: RawMutex, G: Stepwise> ShardedHeap<'m, R, G> {
         instances: u16,
     ) -> Result<Self, Refused> {
         assert!(instances > 0, "a heap has an instance");
-        let objects = Objects::new(region, config, usize::from(instances), false)?;
+        let objects = Objects::new(region, config, usize::from(instances), Outlive::Instances)?;
         Ok(Self { objects })
     }
 

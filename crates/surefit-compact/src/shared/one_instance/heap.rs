@@ -23,6 +23,7 @@ use crate::handle::{Byte, Bytes, Handle};
 use crate::shared::config::SharedConfig;
 use crate::shared::local::Local;
 use crate::shared::lock::{Granularity, PerClass};
+use crate::shared::machinery::build::Outlive;
 use crate::shared::machinery::bytes::{copy_in, copy_out};
 use crate::shared::machinery::guard::{Pinned, PinnedMut};
 use crate::shared::machinery::objects::Objects;
@@ -93,7 +94,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedHeap<'m, R, G> {
         region: &'m mut [MaybeUninit<u8>],
         config: &'m SharedConfig<G>,
     ) -> Result<Self, Refused> {
-        let objects = Objects::new(region, config, 1, false)?;
+        let objects = Objects::new(region, config, 1, Outlive::Never)?;
         Ok(Self { objects })
     }
 

@@ -36,6 +36,7 @@ use crate::key::Key;
 use crate::shared::config::SharedConfig;
 use crate::shared::local::Local;
 use crate::shared::lock::{PerClass, Stepwise};
+use crate::shared::machinery::build::Outlive;
 use crate::shared::machinery::entry::State;
 use crate::shared::machinery::generation::Generation;
 use crate::shared::machinery::objects::{Objects, refused};
@@ -107,7 +108,7 @@ impl<'m, R: RawMutex, G: Stepwise, Gen: Counted> SharedKeyHeap<'m, R, G, Gen> {
         region: &'m mut [MaybeUninit<u8>],
         config: &'m SharedConfig<G>,
     ) -> Result<Self, Refused> {
-        let mut objects = Objects::new(region, config, 1, true)?;
+        let mut objects = Objects::new(region, config, 1, Outlive::Keys)?;
         objects.engine.table.retire_at(last_generation::<Gen>());
         Ok(Self {
             objects,

@@ -21,6 +21,7 @@ use crate::shared::config::SharedConfig;
 use crate::shared::in_motion::put_in_motion;
 use crate::shared::local::Local;
 use crate::shared::lock::{Granularity, PerClass, PerPage};
+use crate::shared::machinery::build::Outlive;
 use crate::shared::machinery::bytes::{copy_in, copy_out};
 use crate::shared::machinery::engine::SharedEngine;
 use crate::shared::machinery::entry_list::NIL;
@@ -388,7 +389,11 @@ fn attack_threads<G: Granularity>(
     moves: Option<Moves<G>>,
 ) {
     let mut region = JunkRegion::new(80_000, 2048, 5);
-    let objects = Objects::new(region.memory(), config, instances, false).expect("large enough");
+    let names = match instances {
+        1 => Outlive::Never,
+        _ => Outlive::Instances,
+    };
+    let objects = Objects::new(region.memory(), config, instances, names).expect("large enough");
     let last = u32::try_from(instances - 1).expect("few");
     let locals = [0, last].map(|instance| Local::new(&objects, instance).expect("a place"));
     let mut threads = Threads {
@@ -459,7 +464,7 @@ fn a_move_or_a_buffer_that_nobody_knows_of_is_told() {
     let config = shared_config::<PerClass>(bounds()[4]).with_increment(16);
     let config = config.expect("valid");
     let mut region = JunkRegion::new(40_000, 2048, 5);
-    let objects = Objects::<Lock, PerClass>::new(region.memory(), &config, 1, false);
+    let objects = Objects::<Lock, PerClass>::new(region.memory(), &config, 1, Outlive::Never);
     let objects = objects.expect("large enough");
     let local = Local::new(&objects, 0).expect("a place");
     let engine = &objects.engine;
