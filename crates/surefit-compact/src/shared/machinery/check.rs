@@ -348,7 +348,9 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         pages: &mut Found,
     ) -> Result<u32, Corruption> {
         let mut named = 0;
-        for index in 0..self.store.pool().made {
+        // The pool's lock is not kept: a page's is taken below, and threads that hold one take the pool's.
+        let made = self.store.pool().made;
+        for index in 0..made {
             let entry = self.entry(index);
             let state = entry.state();
             if state.group() != group || self.has_ended(state) {
@@ -500,7 +502,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         group: u32,
     ) -> Result<(), Corruption> {
         let at = group as usize;
-        let known = self.table.contains(moving.entry);
+        let known = self.table.contains(moving.entry) && from.number < from.page.blocks();
         let entry = known.then(|| self.entry(moving.entry));
         let there = entry.is_some_and(|entry| {
             let state = entry.state();
