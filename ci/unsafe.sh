@@ -124,6 +124,7 @@ crates/surefit-gc/src/stepwise.rs
 crates/surefit-gc/src/tables.rs
 crates/surefit-interpose/src/calls.rs
 crates/surefit-interpose/src/fork.rs
+crates/surefit-interpose/src/kept.rs
 crates/surefit-interpose/src/loading.rs
 crates/surefit-interpose/src/next.rs
 crates/surefit-interpose/src/reports.rs
@@ -134,7 +135,6 @@ crates/surefit-locked/src/global.rs
 crates/surefit-locked/src/one_thread.rs
 crates/surefit-malloc/src/ask.rs
 crates/surefit-malloc/src/collections.rs
-crates/surefit-malloc/src/errors.rs
 crates/surefit-malloc/src/finish.rs
 crates/surefit-malloc/src/global.rs
 crates/surefit-malloc/src/lock.rs

@@ -7,6 +7,7 @@
 //! | [`next`] | the allocator that would have served them, and memory for calls before it is found |
 //! | [`thread`] | words for each thread |
 //! | [`fork`] | memory that a forked child finds zero; [`export_register_atfork!`], for who must be called first |
+//! | [`kept`] | files that stay open in somebody else's program |
 //! | [`loading`] | libraries that are loaded later: [`export_dlopen!`]; a library that stays |
 //!
 //! Nothing here allocates, and nothing depends on another crate: the recorder is compiled without
@@ -16,6 +17,7 @@
 
 pub mod calls;
 pub mod fork;
+pub mod kept;
 pub mod loading;
 pub mod next;
 pub mod reports;

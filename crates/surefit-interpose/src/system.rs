@@ -45,7 +45,6 @@ pub const ENAMETOOLONG: c_int = 36;
 pub const RLIMIT_FSIZE: c_int = 1;
 pub const RLIMIT_NOFILE: c_int = 7;
 pub const RLIMIT_AS: c_int = 9;
-pub const F_GETFD: c_int = 1;
 pub const F_DUPFD_CLOEXEC: c_int = 1030;
 pub const CLOCK_MONOTONIC_COARSE: c_int = 6;
 /// Rounds in which the C library calls destructors of keys when a thread ends.

@@ -5,8 +5,8 @@
 use core::ffi::{CStr, c_int, c_long, c_void};
 use core::mem::ManuallyDrop;
 use core::ptr::null_mut;
-use core::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 
+use surefit_interpose::kept::Kept;
 use surefit_interpose::system;
 
 use crate::text::Text;
@@ -44,6 +44,11 @@ impl File {
             0 => Ok(()),
             error => Err(error as u32),
         }
+    }
+
+    /// Keeps it open out of the way, and closes this one.
+    pub(crate) fn keep_in(self, kept: &Kept) {
+        kept.keep(self.0);
     }
 
     /// Maps so many bytes of the file, of which it may have fewer; a forked child has no such mapping.
@@ -87,7 +92,7 @@ pub(crate) fn keep_folder(name: &CStr) {
     // SAFETY: a text that ends with zero.
     let file = unsafe { system::open(name.as_ptr(), flags) };
     if file >= 0 {
-        FOLDER.keep(File(file));
+        File(file).keep_in(&FOLDER);
     }
 }
 
@@ -98,15 +103,6 @@ impl Drop for File {
     }
 }
 
-/// A file that is kept open. A program may close what it does not know, and may get the number for a file
-/// of its own: so which file it is is asked before each use.
-pub(crate) struct Kept {
-    /// Its number plus one; 0 if it is not open.
-    number: AtomicI32,
-    device: AtomicU64,
-    inode: AtomicU64,
-}
-
 /// The log.
 pub(crate) static LOG: Kept = Kept::none();
 /// The stacks beside it.
@@ -114,63 +110,21 @@ pub(crate) static STACKS: Kept = Kept::none();
 /// The folder of both. A forked child needs it for its own.
 static FOLDER: Kept = Kept::none();
 
-/// Descriptors are kept near the end of what a process may have, but no higher, for the kernel's table
-/// of them is as long as the highest.
-const HIGHEST: u64 = 1024;
-const FROM_HIGHEST: u64 = 16;
-
-impl Kept {
-    const fn none() -> Self {
-        Self {
-            number: AtomicI32::new(0),
-            device: AtomicU64::new(0),
-            inode: AtomicU64::new(0),
-        }
-    }
-
-    /// Keeps a file open, out of the way of the program's own: under a high number, and not in programs
-    /// that this process becomes.
-    pub(crate) fn keep(&self, file: File) {
-        let from = system::descriptor_limit()
-            .min(HIGHEST)
-            .saturating_sub(FROM_HIGHEST);
-        let flags = system::F_DUPFD_CLOEXEC;
-        // SAFETY: it makes a further descriptor.
-        let number = unsafe { system::fcntl(file.0, flags, from as c_long) };
-        if number >= 0 {
-            if let Some((device, inode)) = system::file_of(number) {
-                self.device.store(device, Ordering::Relaxed);
-                self.inode.store(inode, Ordering::Relaxed);
-                self.number.store(number + 1, Ordering::Release);
-            }
-        }
-    }
-
-    /// Its number, if that still is the file.
-    fn number(&self) -> Option<c_int> {
-        let number = self.number.load(Ordering::Acquire).checked_sub(1)?;
-        let known = (
-            self.device.load(Ordering::Relaxed),
-            self.inode.load(Ordering::Relaxed),
-        );
-        (number >= 0 && system::file_of(number) == Some(known)).then_some(number)
-    }
-
-    /// Reserves the disk's place for the bytes from `start` to `end`; `path` is where the file was made.
-    pub(crate) fn reserve(&self, path: &Text<PATH_BYTES>, start: u64, end: u64) -> Result<(), u32> {
-        match self.number() {
-            Some(number) => ManuallyDrop::new(File(number)).reserve(start, end),
-            None => File::open(path)?.reserve(start, end),
-        }
+/// Reserves the disk's place for the bytes from `start` to `end` of a kept file; `path` is where it was made.
+pub(crate) fn reserve(
+    kept: &Kept,
+    path: &Text<PATH_BYTES>,
+    start: u64,
+    end: u64,
+) -> Result<(), u32> {
+    match kept.number() {
+        Some(number) => ManuallyDrop::new(File(number)).reserve(start, end),
+        None => File::open(path)?.reserve(start, end),
     }
 }
 
 /// Closes what a forked child has of its parent's.
 pub(crate) fn close_inherited() {
-    for kept in [&LOG, &STACKS] {
-        if let Some(number) = kept.number() {
-            drop(File(number));
-        }
-        kept.number.store(0, Ordering::Relaxed);
-    }
+    LOG.close();
+    STACKS.close();
 }

@@ -120,7 +120,7 @@ impl Log<'_> {
         let at = |word: u64| log::stacks::WORDS_AT as u64 + word * 8;
         // SAFETY: ON, so it stays as it is.
         let path = unsafe { &*self.process.stacks_path.get() };
-        file::STACKS.reserve(path, at(from), at(to)).is_ok()
+        file::reserve(&file::STACKS, path, at(from), at(to)).is_ok()
     }
 
     #[inline]
@@ -189,7 +189,7 @@ impl Log<'_> {
             if goal <= ready {
                 return Err(end);
             }
-            file::LOG.reserve(path, place_of(ready), place_of(goal))?;
+            file::reserve(&file::LOG, path, place_of(ready), place_of(goal))?;
             self.fetch(ready, goal);
             self.header.ready.fetch_max(goal, Ordering::AcqRel);
         }
@@ -302,7 +302,7 @@ unsafe fn open_log(process: &Process) -> Result<Option<&'static Header>, u32> {
             None => (slots, end) = (slots / 2 * u64::from(slots > LEAST_SLOTS), NO_ADDRESSES),
         }
     };
-    file::LOG.keep(file);
+    file.keep_in(&file::LOG);
     // SAFETY: the mapping begins with the header's bytes, which lie in the file and are zeros; the
     // mapping stays.
     let header = unsafe { &mut *at.cast::<Header>() };
@@ -366,7 +366,7 @@ unsafe fn open_stacks(process: &Process, wanted: Wanted) -> Option<Stacks> {
     // Under a limit of addresses a sixteenth of them.
     let words = (system::address_limit() / 16 / 8).min(log::stacks::WORDS as u64);
     let at = file.map(first + words * 8)?;
-    file::STACKS.keep(file);
+    file.keep_in(&file::STACKS);
     // SAFETY: so many bytes are mapped, and stay so.
     Some(unsafe { Stacks::new(at.cast(), wanted, words) })
 }

@@ -68,6 +68,20 @@ fn the_program_of_the_guide_says_what_it_held() {
     assert_eq!(sorted.len(), fs::metadata(readme).expect("a file").len());
 }
 
+/// The copy of standard error has a number that the process may have.
+#[test]
+fn statistics_are_written_where_few_files_may_be_open() {
+    let mut command = Command::new("sh");
+    command.args(["-c", "ulimit -n 64 && exec sort /dev/null"]);
+    let output = succeeds(
+        command
+            .env("LD_PRELOAD", library())
+            .env("SUREFIT_STATS", "1"),
+    );
+    let said = text(&output.stderr);
+    assert!(said.contains("\n  allocated "), "{said}");
+}
+
 #[test]
 fn statistics_are_appended_to_a_file() {
     let program = compiled("misuse", "statistics-file");
