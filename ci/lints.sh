@@ -4,6 +4,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 bash ci/unsafe.sh
 cargo clippy --workspace --all-targets --locked -- -D warnings
+# The examples with the features of their package alone, as who reads of them runs them.
+cargo check -p surefit -p surefit-gc --examples --locked
 # The commands without the Lua machine.
 cargo clippy -p surefit-lab -p surefit-experiments --no-default-features --locked -- -D warnings
 # The tests for boards, as they are on this machine: a workspace of their own.
