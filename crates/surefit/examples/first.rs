@@ -8,7 +8,7 @@ use surefit::{Page1K, Region};
 
 static CONFIG: Config = Config::TINY;
 
-/// The most that lives at once: 200 objects of up to 128 bytes, and of 16 KiB together.
+/// The most that lives at once: 200 objects of up to 128 bytes, whose page-blocks take 16 KiB together.
 const DEMAND: Demand<'static> = Demand::Joint(Budget {
     objects: 200,
     block_bytes: 16 << 10,
