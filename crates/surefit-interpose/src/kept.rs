@@ -63,7 +63,7 @@ impl Kept {
     /// Closes it, and has none.
     pub fn close(&self) {
         if let Some(number) = self.number() {
-            // SAFETY: it is this one's own.
+            // SAFETY: it still is the file that `keep` opened a descriptor of, and nobody else has that number.
             unsafe { system::close(number) };
         }
         self.number.store(0, Ordering::Relaxed);
