@@ -14,7 +14,7 @@ if [ -z "$noted" ]; then
   trap 'rm -f "$noted"' EXIT
   SUREFIT_CLAIMS=$noted cargo test -q -p surefit-experiments --bin surefit-experiments --locked >&2
 fi
-[ $# -gt 0 ] || set -- crates/surefit-experiments/src/experiments
+[ $# -gt 0 ] || set -- lab/experiments/src/experiments
 # The places before the tests of each file: `file:line`.
 places=$(
   find "$@" -name '*.rs' ! -name tests.rs -print0 | sort -z | xargs -0 awk '

@@ -12,9 +12,9 @@ version_in() {
 
 # Crates by version.
 declare -A crates
-for manifest in crates/*/Cargo.toml; do
+for manifest in {crates,lab}/*/Cargo.toml; do
   version=$(version_in "$manifest")
-  crates[${version:=$(version_in Cargo.toml)}]+=" $(basename "$(dirname "$manifest")")"
+  crates[${version:=$(version_in Cargo.toml)}]+=" $(sed -nE 's/^name = "(surefit[a-z-]*)"/\1/p' "$manifest" | head -n 1)"
 done
 
 # check VERSION CRATE…

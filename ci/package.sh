@@ -46,7 +46,7 @@ check_includes() {
   done < <(grep -rEo 'include_(str|bytes)!\("[^"]+"\)' "$1" --include='*.rs' | sed -E 's/include_[a-z]+!\("([^"]+)"\)/\1/')
 }
 
-mapfile -t names < <(grep -L '^publish = false' crates/*/Cargo.toml | xargs -n 1 dirname | xargs -n 1 basename)
+mapfile -t names < <(grep -L '^publish = false' {crates,lab}/*/Cargo.toml | xargs sed -nE 's/^name = "(surefit[a-z-]*)"/\1/p')
 [ "${#names[@]}" -gt 0 ] || fail "no crate to be published"
 # What was compiled before is kept, packages are not.
 rm -rf "$packages"/*.crate "$unpacked"

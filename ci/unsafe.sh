@@ -16,9 +16,9 @@ crates/surefit-c/src/pooled.rs
 crates/surefit-c/src/raw.rs
 crates/surefit-c/src/stats.rs
 crates/surefit-c/src/status.rs
-crates/surefit-clients/src/lua/memory.rs
-crates/surefit-clients/src/lua/reserve.rs
-crates/surefit-clients/src/lua/vm.rs
+lab/clients/src/lua/memory.rs
+lab/clients/src/lua/reserve.rs
+lab/clients/src/lua/vm.rs
 crates/surefit-compact/src/address.rs
 crates/surefit-compact/src/brand.rs
 crates/surefit-compact/src/branded/handle.rs
@@ -162,7 +162,7 @@ firmware/src/worst/pointers.rs
 FILES
 )
 found=$(grep -rlE '^[^/"]*\bunsafe\b' --include='*.rs' \
-  crates/surefit{,-c,-core,-compact,-freelist,-gc,-gc-derive,-interpose,-locked,-malloc,-os,-clients,-recorder,-trace}/src firmware/src | grep -vE '/tests(\.rs|/)' | sort)
+  crates/surefit{,-c,-core,-compact,-freelist,-gc,-gc-derive,-interpose,-locked,-malloc,-os}/src lab/{clients,recorder,trace}/src firmware/src | grep -vE '/tests(\.rs|/)' | sort)
 if ! diff <(printf '%s\n' "$listed") <(printf '%s\n' "$found"); then
   echo "unsafe.sh: > has unsafe and is not listed, < is listed and has none"
   exit 1

@@ -10,7 +10,7 @@ place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 cargo build --locked
 surefit=$(realpath "${CARGO_TARGET_DIR:-target}")/debug/surefit
-cc -g -O1 crates/surefit-formats/tests/it/recordings/lists.c -o "$place/lists" -lpthread
+cc -g -O1 lab/formats/tests/it/recordings/lists.c -o "$place/lists" -lpthread
 
 fail() {
   echo "FAILED: $*"

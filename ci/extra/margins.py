@@ -20,7 +20,7 @@ import sys
 
 RUNS = 12
 REPOSITORY = os.path.abspath(os.path.join(os.path.dirname(__file__), '../..'))
-# c for five runs, and the least margin: crates/surefit-lab/src/certify_cmd/margin.rs
+# c for five runs, and the least margin: lab/command/src/certify_cmd/margin.rs
 FACTOR, LEAST = 3.28104, 0.1
 
 PYTHON = '''import json,sys

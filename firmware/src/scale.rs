@@ -43,7 +43,7 @@ pub const CERTIFIED_BLOCK_BYTES: usize = if cfg!(small) { 1 << 10 } else { 16 <<
 /// Operations on the certified heap.
 pub const CERTIFIED_OPERATIONS: u32 = 1500;
 
-/// Slots of the recording that is replayed; `crates/surefit-trace/tests/cut.rs` keeps to it.
+/// Slots of the recording that is replayed; `lab/trace/tests/cut.rs` keeps to it.
 #[cfg(not(small))]
 pub const TRACE_SLOTS: usize = 640;
 

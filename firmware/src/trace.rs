@@ -1,4 +1,4 @@
-//! Replays a cut of a recorded program. `crates/surefit-trace/tests/cut.rs` makes it and says what
+//! Replays a cut of a recorded program. `lab/trace/tests/cut.rs` makes it and says what
 //! its bytes mean.
 
 use core::alloc::Layout;

@@ -28,6 +28,15 @@ fn crates() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
+/// The folder of a crate: of the library, or of the laboratory.
+fn folder_of(name: &str) -> PathBuf {
+    let of_library = crates().join(name);
+    match of_library.exists() {
+        true => of_library,
+        false => crates().join("../lab").join(&name["surefit-".len()..]),
+    }
+}
+
 /// What the sources of a crate have: functions as `Type::name`, or `name`.
 #[derive(Default)]
 struct Sources {
@@ -89,7 +98,7 @@ fn name_of(ty: &syn::Type) -> Option<String> {
 impl Sources {
     fn of(name: &str) -> Self {
         let mut sources = Self::default();
-        let folder = crates().join(name).join("src");
+        let folder = folder_of(name).join("src");
         sources.read_file(&folder.join("lib.rs"), &folder, true);
         sources
     }
@@ -258,7 +267,7 @@ fn document() -> BTreeMap<String, Vec<Row>> {
 
 /// Whether a test is there: `FILE::name`, the file beside `Cargo.toml` or in `tests`; or a file that must not compile.
 fn is_there(name: &str, test: &str) -> bool {
-    let folder = crates().join(name);
+    let folder = folder_of(name);
     if test.ends_with(".rs") {
         return test.contains("/ui/") && folder.join(test).exists();
     }
@@ -295,7 +304,7 @@ fn is_named(name: &str, item: &str, row: &Row) -> bool {
 
 /// Where a test may stand.
 fn files_of(name: &str, test: &str) -> Vec<PathBuf> {
-    let folder = crates().join(name);
+    let folder = folder_of(name);
     let Some((file, _)) = test.rsplit_once("::") else {
         return vec![folder.join(test)];
     };

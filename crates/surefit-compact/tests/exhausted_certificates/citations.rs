@@ -12,10 +12,12 @@ fn quoted(text: &str) -> Vec<&str> {
 }
 
 /// Where a path that the document names may begin.
-fn bases() -> [PathBuf; 4] {
+fn bases() -> [PathBuf; 5] {
     let crate_ = Path::new(CRATE);
     let root = crate_.join("../..");
-    [crate_.into(), crate_.join("src"), root.join("crates"), root]
+    let parents = ["crates", "lab", ""].map(|parent| root.join(parent));
+    let [crates, lab, root] = parents;
+    [crate_.into(), crate_.join("src"), crates, lab, root]
 }
 
 fn find(path: &str) -> Option<PathBuf> {

@@ -10,6 +10,28 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
+/// The folders of all crates: those of the library, and those of the laboratory.
+fn crate_folders() -> Vec<PathBuf> {
+    let parents = ["crates", "lab"].map(|parent| fs::read_dir(root().join(parent)));
+    let entries = parents
+        .into_iter()
+        .flat_map(|folder| folder.expect("a folder"));
+    let folders = entries.map(|entry| entry.expect("an entry").path());
+    folders
+        .filter(|folder| folder.join("Cargo.toml").exists())
+        .collect()
+}
+
+/// Where a package of the workspace lies, from its root.
+fn folder_of(package: &str) -> String {
+    let in_lab = package.strip_prefix("surefit-").unwrap_or(package);
+    let in_lab = if in_lab == "lab" { "command" } else { in_lab };
+    let folders = [format!("crates/{package}"), format!("lab/{in_lab}")];
+    let mut folders = folders.into_iter();
+    let found = folders.find(|folder| root().join(folder).join("Cargo.toml").exists());
+    found.unwrap_or_else(|| panic!("no crate {package}"))
+}
+
 /// What stands between backticks, outside of blocks of code.
 fn cited(text: &str) -> Vec<String> {
     let prose = text.split("```").step_by(2);
@@ -45,8 +67,8 @@ struct Names {
 impl Names {
     fn read() -> Self {
         let mut files = Vec::new();
-        for entry in fs::read_dir(root().join("crates")).expect("crates") {
-            let sources = entry.expect("an entry").path().join("src");
+        for folder in crate_folders() {
+            let sources = folder.join("src");
             if sources.is_dir() {
                 rust_files(&sources, &mut files);
             }
@@ -119,7 +141,7 @@ fn what_the_architecture_cites_exists() {
     let names = Names::read();
     let (mut files, mut functions) = (0, 0);
     for citation in cited(&text) {
-        let bases = ["", "crates", "crates/surefit-core/src"];
+        let bases = ["", "crates", "lab", "crates/surefit-core/src"];
         let is_file =
             citation.contains('/') && !citation.contains(['{', ':']) && !citation.contains(".rs");
         if is_file {
@@ -167,7 +189,7 @@ fn a_wrong_citation_is_noticed() {
 
 /// The crates that the document lists, from the top.
 fn listed_crates(text: &str) -> Vec<&str> {
-    let list = section(text, "```text\ncrates/").split("```").next();
+    let list = section(text, "```text\nlab/").split("```").next();
     let names = list
         .expect("a part")
         .lines()
@@ -177,7 +199,7 @@ fn listed_crates(text: &str) -> Vec<&str> {
 
 /// The crates of the workspace that a crate depends on, not only for its tests.
 fn dependencies(of: &str) -> Vec<String> {
-    let manifest = fs::read_to_string(root().join("crates").join(of).join("Cargo.toml"));
+    let manifest = fs::read_to_string(root().join(folder_of(of)).join("Cargo.toml"));
     let manifest = manifest.expect("a manifest");
     let (_, rest) = manifest
         .split_once("\n[dependencies]\n")
@@ -193,15 +215,10 @@ fn dependencies(of: &str) -> Vec<String> {
 #[test]
 fn the_listed_crates_are_those_of_the_workspace() {
     let Some(text) = document() else { return };
-    let listed: BTreeSet<_> = listed_crates(&text)
-        .into_iter()
-        .map(str::to_owned)
-        .collect();
-    let folders = fs::read_dir(root().join("crates")).expect("crates");
-    let folders = folders.map(|entry| entry.expect("an entry"));
-    let crates = folders.filter(|folder| folder.path().join("Cargo.toml").exists());
-    let names = crates.map(|folder| folder.file_name().into_string().expect("a name"));
-    assert_eq!(names.collect::<BTreeSet<_>>(), listed);
+    let listed = listed_crates(&text).into_iter().map(folder_of);
+    let listed: BTreeSet<_> = listed.map(|folder| root().join(folder)).collect();
+    let folders: BTreeSet<_> = crate_folders().into_iter().collect();
+    assert_eq!(folders, listed);
 }
 
 #[test]
@@ -287,7 +304,10 @@ fn every_file_with_unsafe_is_named() {
     let unsafe_section = section(&text, "## Where `unsafe` lives");
     for item in unsafe_section.split("\n- **`").skip(1) {
         let (name, rest) = item.split_once('`').expect("a crate");
-        let parent = if name == "firmware" { "" } else { "crates/" };
+        let folder = match name {
+            "firmware" => name.to_owned(),
+            package => folder_of(package),
+        };
         let item = rest.split("\n\n").next().expect("a part");
         let files = item
             .split('`')
@@ -297,7 +317,7 @@ fn every_file_with_unsafe_is_named() {
         named.extend(
             files
                 .flat_map(expanded)
-                .map(|file| format!("{parent}{name}/src/{file}")),
+                .map(|file| format!("{folder}/src/{file}")),
         );
     }
     let script = fs::read_to_string(root().join("ci/unsafe.sh")).expect("ci/unsafe.sh");

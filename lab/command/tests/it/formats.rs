@@ -10,11 +10,14 @@ use surefit_trace::Trace;
 /// A recording of heaptrack, and what its own programs say of it: see the README beside it.
 const RECORDING: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
-    "/../surefit-formats/tests/it/recordings/raw.zst"
+    "/../formats/tests/it/recordings/raw.zst"
 );
 
 /// The folder of the hook in C.
-const HOOK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../surefit-c/adapters");
+const HOOK: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../crates/surefit-c/adapters"
+);
 
 fn run(arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_surefit"));

@@ -8,7 +8,7 @@ use crate::model;
 use crate::sender::{Call, frame, frames};
 
 /// The program that tests the hook in C has the bytes that it must send.
-const HOOK_TEST: &str = include_str!("../../../surefit-c/tests/c/trace/main.c");
+const HOOK_TEST: &str = include_str!("../../../../crates/surefit-c/tests/c/trace/main.c");
 
 fn bytes_of_the_hook() -> Vec<u8> {
     let (_, after) = HOOK_TEST.split_once("expected[] = {").expect("the bytes");

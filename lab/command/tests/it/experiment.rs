@@ -61,7 +61,7 @@ fn words_output_and_status_are_those_of_the_other_command() {
 fn an_absent_or_a_killed_command_is_one_line() {
     let absent = error_line(&Beside::new(None).run(&["list"]), 2);
     assert!(absent.contains("is not installed"), "{absent}");
-    assert!(absent.contains("cargo install --path crates/surefit-experiments"));
+    assert!(absent.contains("cargo install --path lab/experiments"));
     let killed = error_line(&Beside::new(Some("kill -9 $$")).run(&["list"]), 1);
     assert!(killed.contains("signal: 9"), "{killed}");
 }

@@ -12,7 +12,7 @@ use std::process::Command;
 fn main() {
     println!("cargo::rerun-if-changed=preload");
     println!("cargo::rerun-if-changed=src/log.rs");
-    println!("cargo::rerun-if-changed=../surefit-interpose/src");
+    println!("cargo::rerun-if-changed=../../crates/surefit-interpose/src");
     let out = PathBuf::from(variable("OUT_DIR"));
     let library = out.join("libsurefit_recorder.so");
     if variable("CARGO_CFG_TARGET_OS") == "linux"
@@ -21,7 +21,7 @@ fn main() {
     {
         let interpose = out.join("libsurefit_interpose.rlib");
         compile(
-            "../surefit-interpose/src/lib.rs",
+            "../../crates/surefit-interpose/src/lib.rs",
             "surefit_interpose",
             "rlib",
             &interpose,

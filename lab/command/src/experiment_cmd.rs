@@ -36,7 +36,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let status = status.map_err(|error| match error.kind() {
         ErrorKind::NotFound => anyhow!(
             "{NAME} is not installed: from the project's folder, run \
-             `cargo run --release -p {NAME} -- …`, or `cargo install --path crates/{NAME}` once"
+             `cargo run --release -p {NAME} -- …`, or `cargo install --path lab/experiments` once"
         ),
         _ => anyhow!("{}: cannot be started: {error}", program.display()),
     })?;

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 /// What the command writes for a demand in the example's folder. With `SUREFIT_WRITE_HEADER` set, the file is written.
 fn is_written_today(language: &str, demand: &str, spec: &str, file: &str) {
-    let crates = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    let crates = concat!(env!("CARGO_MANIFEST_DIR"), "/../../crates");
     let output = surefit()
         .current_dir(format!("{crates}/surefit/examples/certified"))
         .args(["certify", "--emit", language, "--allocator", spec])

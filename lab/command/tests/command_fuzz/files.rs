@@ -31,8 +31,8 @@ const KINDS: [Kind; 6] = [
 
 /// Recordings of heaptrack, packed and plain, and of a board.
 const RECORDINGS: [&[u8]; 5] = [
-    include_bytes!("../../../surefit-formats/tests/it/recordings/raw.zst"),
-    include_bytes!("../../../surefit-formats/tests/it/recordings/interpreted.gz"),
+    include_bytes!("../../../formats/tests/it/recordings/raw.zst"),
+    include_bytes!("../../../formats/tests/it/recordings/interpreted.gz"),
     b"v 10400 3\n+ 28 1 7f00\n+ 10 2 7f40\n- 7f00\n",
     b"v 10400 3\na 28 1\n+ 0\n+ 0\n- 0\n",
     b"\x7e\x00\x0f\xb0\xf7\x7e\x7e\x01\x00\x00\x28\x2f\x4d\x7e",
