@@ -45,18 +45,19 @@ tests() {
   echo "tested $target in $((SECONDS - start)) s"
 }
 
-# The heaps' crates with all integration tests that build there, or with a selection: the attacks on Compact-fit's heaps, and their unit tests.
-heaps=(-p surefit-core -p surefit-compact -p surefit-freelist -p surefit-gc)
+# The heaps' crates with all integration tests that build there, or with a selection: the tests of size-classes, the attacks on Compact-fit's heaps,
+# and their unit tests.
+heaps=(-p surefit-core -p surefit-classes -p surefit-compact -p surefit-freelist -p surefit-gc)
 if [ "${SUREFIT_TESTS:-}" = all ]; then
   # All but `misuse`, which calls the compiler.
-  chosen=("${heaps[@]}" --lib --no-fail-fast)
+  chosen=("${heaps[@]}" --lib --test it --no-fail-fast)
   for file in crates/surefit-{compact,freelist,gc}/tests/*.rs; do
     test=$(basename "$file" .rs)
     [ "$test" = misuse ] || chosen+=(--test "$test")
   done
   machines=(i686 aarch64)
 else
-  chosen=(-p surefit-compact --lib --test attacks)
+  chosen=(-p surefit-classes -p surefit-compact --lib --test it --test attacks)
   machines=(i686)
 fi
 

@@ -11,13 +11,15 @@
 //! - Section 9: [`certify_contiguous`], [`ContiguousCertificate`]
 
 #[cfg(doc)]
+use surefit_classes::{Fraction, automaton};
+
+#[cfg(doc)]
 use crate::{
-    automaton, block_table,
+    block_table,
     certify::{
         BlockCount, CallWork, Certificate, ContiguousCertificate, Demand, DemandMeter, Sharing,
         certify, certify_contiguous, certify_shared, moves_max, region_bytes,
     },
-    config::Fraction,
     layout,
     pieces::Pieces,
 };

@@ -64,8 +64,9 @@ pub use work::{CallWork, moves_max};
 
 use limits::{least, most, numbers, word_bits};
 
+use surefit_classes::{Geometry, Tail};
+
 use crate::config::Config;
-use crate::geometry::{Geometry, Tail};
 use crate::layout;
 use crate::width::{Generation, Width};
 

@@ -4,13 +4,12 @@
 //! recounts everything that the heap counts. It needs no memory of its own.
 #![deny(unsafe_code)]
 
+use surefit_classes::automaton::{self, ClassCounts};
+use surefit_classes::{Bound, SizeClass};
 use surefit_core::{Corruption, ensure};
 
-use crate::automaton::{self, ClassCounts};
 use crate::class::ClassState;
-use crate::config::Bound;
 use crate::engine::Engine;
-use crate::geometry::SizeClass;
 use crate::heap::Heap;
 use crate::page::{Block, Page};
 use crate::parked::MOST_PARKED;

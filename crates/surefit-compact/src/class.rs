@@ -3,7 +3,8 @@
 
 use core::cell::Cell;
 
-use crate::geometry::SizeClass;
+use surefit_classes::SizeClass;
+
 use crate::width::{Width, Word};
 
 /// Whether pairs are parked at all. A bound in pages parks none, and without the feature `holes` it

@@ -27,13 +27,13 @@
 
 use core::ptr::NonNull;
 
+use surefit_classes::automaton;
+use surefit_classes::{Bound, ClassLayout, PageOrder, SizeClass};
 use surefit_core::{Refused, zero};
 
-use crate::automaton;
 use crate::class::ClassState;
-use crate::config::{Bound, Config, PageOrder};
+use crate::config::Config;
 use crate::engine::Engine;
-use crate::geometry::{ClassLayout, SizeClass};
 use crate::heap::Heap;
 use crate::page::{Block, Page, is_kept};
 use crate::width::{Width, Word};

@@ -5,10 +5,11 @@
     clippy::cast_possible_truncation
 )]
 
+use surefit_classes::SizeClass;
+use surefit_classes::geometry::MAX_CLASSES;
 use surefit_core::Refused;
 
 use crate::engine::Engine;
-use crate::geometry::{MAX_CLASSES, SizeClass};
 use crate::width::{Width, Word};
 
 /// How many page-blocks of which size-classes are needed at once.

@@ -48,13 +48,12 @@
 
 use core::cell::Cell;
 
+use surefit_classes::automaton::{self, ClassCounts, Free, MAX_MOVES, Malloc};
+use surefit_classes::{Bound, ClassLayout, PageOrder, SizeClass};
 use surefit_core::Refused;
 
 use crate::address::AddressTable;
-use crate::automaton::{self, ClassCounts, Free, MAX_MOVES, Malloc};
 use crate::class::{ClassState, ClassTable};
-use crate::config::{Bound, PageOrder};
-use crate::geometry::{ClassLayout, SizeClass};
 use crate::handle::Number;
 use crate::limit::Limit;
 use crate::page::{Block, Page, PageId, PageTable};

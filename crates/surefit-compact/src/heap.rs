@@ -26,13 +26,13 @@ use core::alloc::Layout;
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
+use surefit_classes::{SizeClass, Tail};
 use surefit_core::Refused;
 
 use crate::address::AddressTable;
 use crate::class::{ClassState, ClassTable};
 use crate::config::Config;
 use crate::engine::{Engine, MoveCounters};
-use crate::geometry::{SizeClass, Tail};
 use crate::handle::{Full, Handle, HeapId, Name, Number};
 use crate::layout;
 use crate::memory::Memory;

@@ -24,10 +24,10 @@
 use core::alloc::Layout;
 use core::mem::MaybeUninit;
 
+use surefit_classes::SizeClass;
 use surefit_core::Refused;
 
 use crate::demand::BlockDemand;
-use crate::geometry::SizeClass;
 use crate::handle::{Byte, Bytes, Name};
 use crate::heap::Heap;
 use crate::pieces::Pieces;

@@ -26,10 +26,10 @@
 
 use core::ptr::NonNull;
 
+use surefit_classes::SizeClass;
 use surefit_core::{Corruption, Refused, ensure};
 
 use crate::engine::Engine;
-use crate::geometry::SizeClass;
 use crate::heap::Heap;
 use crate::width::{Wide, Width, Word};
 

@@ -19,13 +19,15 @@
 //!   renumber                lower entries for byte objects, and a shorter table
 //!   evacuate, windows       consecutive pages, made free by moves; where they lie
 //!   engine, demand          page-blocks and entries: allocate, free, compact
-//!     automaton               which transition an event causes (pure)
 //!     list, class, page, address   lists, counts, bitmaps, back-references, the address table
 //!       memory                  the region: the only place of raw words
-//! config, geometry, width the configuration of a heap
+//! config, width           the configuration of a heap
 //! ```
-//! The crate does not use `alloc`. It depends only on the core vocabulary, `lock_api` and
-//! `zerocopy`. Everything that a heap needs comes from the region that it is given.
+//! `surefit-classes` has what needs no memory: how pages are partitioned ([`geometry`]) and which
+//! transition an event causes ([`automaton`]).
+//!
+//! The crate does not use `alloc`. It depends only on the core vocabulary, the size-classes,
+//! `lock_api` and `zerocopy`. Everything that a heap needs comes from the region that it is given.
 //!
 //! # Features
 //! `holes`, `many-classes` and `pieces` are on by default. A program for a small board turns them
@@ -70,7 +72,6 @@
 )]
 
 mod address;
-pub mod automaton;
 mod banks;
 #[cfg(all(feature = "holes", feature = "many-classes", feature = "pieces"))]
 #[cfg_attr(
@@ -93,7 +94,6 @@ pub mod direct;
 mod engine;
 mod entry;
 mod evacuate;
-pub mod geometry;
 mod handle;
 mod heap;
 mod key;
@@ -127,10 +127,9 @@ pub use block_table::{BlockTableConfig, BlockTableHeap};
 pub use byte_key::ByteKey;
 pub use certify::{Certificate, Demand, DemandMeter};
 pub use class::ClassState;
-pub use config::{Bound, Config, ConfigError, Fraction, PageOrder};
+pub use config::{Config, ConfigError};
 pub use contiguous::Contiguous;
 pub use direct::{DirectHeap, PooledHeap};
-pub use geometry::{ClassLayout, Geometry, GeometryError, GeometrySpec, SizeClass, Spacing, Tail};
 pub use handle::{Byte, Bytes, BytesName, Full, Handle};
 pub use heap::Heap;
 pub use key::{Key, KeyHeap};
@@ -138,6 +137,11 @@ pub use large::{ByteVec, Chunks, ChunksMut, Cursor, CursorMut};
 pub use lent::EntryPlace;
 pub use page::PageRecord;
 pub use stats::{LiveBlock, Stats};
+/// From `surefit-classes`: the size-classes, on which the heaps are built.
+pub use surefit_classes::{
+    Bound, ClassLayout, Fraction, FractionError, Geometry, GeometryError, GeometrySpec, PageOrder,
+    SizeClass, Spacing, Tail, automaton, geometry,
+};
 pub use width::{Counted, Generation, Keyed, Medium, Narrow, ThreeBytes, Wide, Width, Word};
 
 /// The example of README.md compiles and runs.

@@ -10,10 +10,10 @@
 //! # Bounds
 //! Every function is O(1).
 
-use crate::automaton::ClassCounts;
+use surefit_classes::automaton::ClassCounts;
+use surefit_classes::{Bound, ClassLayout};
+
 use crate::class::ClassState;
-use crate::config::Bound;
-use crate::geometry::ClassLayout;
 use crate::page::{Page, PageId, PageTable};
 use crate::width::{Width, Word};
 

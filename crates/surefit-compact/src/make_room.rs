@@ -25,11 +25,11 @@
     clippy::cast_possible_truncation
 )]
 
+use surefit_classes::SizeClass;
 use surefit_core::Refused;
 
 use crate::demand::BlockDemand;
 use crate::engine::Engine;
-use crate::geometry::SizeClass;
 use crate::heap::Heap;
 use crate::page::Page;
 use crate::width::Width;

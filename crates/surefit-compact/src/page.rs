@@ -25,14 +25,14 @@
 
 use core::cell::Cell;
 
-use crate::automaton::PageCounts;
+use surefit_classes::automaton::PageCounts;
+use surefit_classes::{ClassLayout, Geometry, SizeClass};
 
-use crate::geometry::{ClassLayout, Geometry, SizeClass};
 use crate::memory::{Memory, Slot};
 use crate::width::{Width, Word};
 
 /// The most page-blocks whose bitmap and back-references live in the page's record.
-pub(crate) const SMALL_BLOCKS: usize = crate::geometry::INLINE_BLOCKS;
+pub(crate) const SMALL_BLOCKS: usize = surefit_classes::geometry::INLINE_BLOCKS;
 
 /// The words of a record of more than [`SMALL_BLOCKS`] page-blocks, in place of the back-references
 /// of a smaller one: the free block that is taken next, and the first block that was never used.

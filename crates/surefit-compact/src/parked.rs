@@ -31,7 +31,8 @@
 
 use core::cell::Cell;
 
-use crate::automaton::{self, ClassCounts};
+use surefit_classes::automaton::{self, ClassCounts};
+
 use crate::class::{ClassState, PARKS};
 use crate::engine::Engine;
 use crate::memory::Slot;

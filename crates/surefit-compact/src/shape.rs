@@ -18,8 +18,9 @@
 //! This is not part of the public interface.
 #![deny(unsafe_code)]
 
+use surefit_classes::SizeClass;
+
 use crate::engine::Engine;
-use crate::geometry::SizeClass;
 use crate::heap::Heap;
 use crate::key::KeyHeap;
 use crate::page::{Block, Page};

@@ -5,11 +5,11 @@
     clippy::cast_possible_truncation
 )]
 
+use surefit_classes::SizeClass;
+use surefit_classes::automaton::ClassCounts;
 use surefit_core::Parts;
 
-use crate::automaton::ClassCounts;
 use crate::demand::BlockDemand;
-use crate::geometry::SizeClass;
 use crate::heap::Heap;
 use crate::layout;
 use crate::parked::MOST_PARKED;

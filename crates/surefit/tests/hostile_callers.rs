@@ -11,10 +11,11 @@ use std::path::{Path, PathBuf};
 use syn::{Attribute, ImplItem, Item, TraitItem, UseTree, Visibility};
 
 /// The libraries that programs use; the laboratory is a command, the test kit is for tests.
-const PUBLISHED: [&str; 10] = [
+const PUBLISHED: [&str; 11] = [
     "surefit",
     "surefit-core",
     "surefit-os",
+    "surefit-classes",
     "surefit-freelist",
     "surefit-compact",
     "surefit-gc",

@@ -6,10 +6,10 @@
 //! | [`papers`] | the incremental automaton of the papers, as pure functions, and its pages |
 //!
 //! Both are a [`SizeClass`]: what may happen next, what it leads to, and what must be true of every
-//! state. So the same checker exhausts both (`tests/incremental.rs` of surefit-compact), and the
+//! state. So the same checker exhausts both (`tests/it/incremental.rs` of surefit-classes), and the
 //! same experiments draw both and compare their transient fragmentation.
 //!
-//! No heap uses this crate. The papers' automaton stands here, and not in surefit-compact, because
+//! No heap uses this crate. The papers' automaton stands here, and not in surefit-classes, because
 //! no heap of surefit runs it.
 
 pub mod ours;

@@ -356,8 +356,9 @@ const fn least(a: u64, b: u64) -> u64 {
     reason = "tests panic where a number overflows"
 )]
 mod tests {
+    use surefit_classes::Bound;
+
     use super::*;
-    use crate::config::Bound;
     use crate::width::{Narrow, Wide};
 
     /// The slopes, over all rows.

@@ -8,10 +8,11 @@
 
 use core::fmt;
 
+use surefit_classes::{Bound, Geometry, GeometryError, GeometrySpec, PageOrder, Spacing, Tail};
+
 use super::words;
 use crate::certify::pages_max;
-use crate::config::{Bound, Config, ConfigError, PageOrder};
-use crate::geometry::{Geometry, GeometryError, GeometrySpec, Spacing, Tail};
+use crate::config::{Config, ConfigError};
 use crate::width::{Wide, Width};
 
 /// The smallest frame, in bytes.

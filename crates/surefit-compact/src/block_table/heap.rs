@@ -4,11 +4,11 @@
 use core::cell::Cell;
 use core::mem::MaybeUninit;
 
+use surefit_classes::SizeClass;
 use surefit_core::Refused;
 
 use super::config::BlockTableConfig;
 use super::frames::Frames;
-use crate::geometry::SizeClass;
 use crate::handle::{HeapId, Name};
 use crate::heap::Heap;
 use crate::memory::Memory;

@@ -15,6 +15,7 @@ use core::cell::Cell;
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
+use surefit_classes::Bound;
 use surefit_testkit::{JunkRegion, Op, Shape, script};
 
 use super::config::BlockTableConfig;
@@ -23,7 +24,6 @@ use super::heap::BlockTableHeap;
 use super::words;
 use crate::check::tests::flips::{Changed, Named, Subject, attack as attack_flips};
 use crate::check::tests::{Duty, Field, Fields};
-use crate::config::Bound;
 use crate::handle::{Byte, Bytes, Name};
 use crate::width::{Narrow, Wide, Width, Word};
 

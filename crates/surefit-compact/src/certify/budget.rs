@@ -51,9 +51,10 @@
     clippy::cast_possible_truncation
 )]
 
+use surefit_classes::geometry::MAX_CLASSES;
+use surefit_classes::{Bound, Geometry, SizeClass};
+
 use super::demand::{Budget, ClassSet, most_of};
-use crate::config::Bound;
-use crate::geometry::{Geometry, MAX_CLASSES, SizeClass};
 
 /// How a demand is spread over a heap, and what keeps objects from moving.
 #[derive(Clone, Copy)]

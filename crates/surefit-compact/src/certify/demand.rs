@@ -5,9 +5,11 @@
     clippy::cast_possible_truncation
 )]
 
+use surefit_classes::geometry::MAX_CLASSES;
+use surefit_classes::{Geometry, SizeClass};
+
 use super::limits::least;
 use crate::config::Config;
-use crate::geometry::{Geometry, MAX_CLASSES, SizeClass};
 use crate::pieces::{Division, Pieces};
 use crate::width::Width;
 

@@ -18,12 +18,14 @@
     clippy::cast_possible_truncation
 )]
 
+use surefit_classes::SizeClass;
+use surefit_classes::geometry::MAX_CLASSES;
+
 use super::demand::{BlockCount, Budget, ClassSet, Demand};
 use super::limits::numbers;
 use super::uncertifiable::Uncertifiable;
 use super::work::CallWork;
 use crate::config::Config;
-use crate::geometry::{MAX_CLASSES, SizeClass};
 use crate::pieces::{Division, Pieces, Run};
 use crate::width::Width;
 

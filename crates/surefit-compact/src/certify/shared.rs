@@ -37,11 +37,12 @@ mod work;
 pub use sharing::Sharing;
 pub use work::SharedWork;
 
+use surefit_classes::{Geometry, Tail};
+
 use self::needs::SharedNeeds;
 use super::demand::Demand;
 use super::limits::{ENTRIES_MAX, least, most};
 use super::uncertifiable::Uncertifiable;
-use crate::geometry::{Geometry, Tail};
 use crate::shared::{ALIGN, Fixed, GROUPS, Granularity, SharedConfig, entry_bytes};
 
 /// The bytes that are enough for a demand on a shared heap, and the most work of one call.

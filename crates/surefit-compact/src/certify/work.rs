@@ -16,8 +16,10 @@
     clippy::cast_possible_truncation
 )]
 
+use surefit_classes::Bound;
+
 use super::limits::least;
-use crate::config::{Bound, Config};
+use crate::config::Config;
 use crate::pieces::Pieces;
 
 /// Records and class state that one free reads or writes: the block's page and its two neighbours

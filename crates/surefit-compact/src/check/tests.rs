@@ -37,13 +37,13 @@ use core::alloc::Layout;
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
+use surefit_classes::automaton;
+use surefit_classes::{Bound, Fraction, Geometry, GeometrySpec, PageOrder, Spacing, Tail};
 use surefit_testkit::{JunkRegion, Op, Shape, script};
 
-use crate::automaton;
 use crate::class::ClassState;
-use crate::config::{Bound, Config, Fraction, PageOrder};
+use crate::config::Config;
 use crate::engine::Engine;
-use crate::geometry::{Geometry, GeometrySpec, Spacing, Tail};
 use crate::handle::Bytes;
 use crate::heap::Heap;
 use crate::page::{Block, Page, PageRecord, SMALL_BLOCKS};

@@ -30,14 +30,14 @@
 
 use core::ptr::NonNull;
 
+use surefit_classes::Bound;
+use surefit_classes::automaton::{self, ClassCounts, Free, Malloc, PageCounts};
 use surefit_core::{Corruption, ensure};
 
 use super::choice::Chosen;
 use super::memory::{Block, FULL, Memory, Page, PageRecord, page_units};
 use super::partition::{Class, Partitioning, block_bytes, block_bytes_of, blocks, each_class};
 use super::tags::runs_from;
-use crate::automaton::{self, ClassCounts, Free, Malloc, PageCounts};
-use crate::config::Bound;
 
 impl PageRecord {
     fn counts<S: Partitioning>(&self) -> PageCounts {

@@ -4,7 +4,7 @@
 
 use core::fmt::Debug;
 
-use crate::geometry::{Geometry, GeometrySpec, Spacing, Tail};
+use surefit_classes::{Geometry, GeometrySpec, Spacing, Tail};
 
 /// The most bytes of a page.
 const MOST_PAGE_BYTES: usize = 8192;

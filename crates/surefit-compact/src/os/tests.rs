@@ -9,13 +9,13 @@ use core::alloc::Layout;
 use core::time::Duration;
 use std::io;
 
+use surefit_classes::{Bound, Geometry, GeometrySpec};
 use surefit_core::Refused;
 use surefit_os::{OsError, Reservation};
 
 use super::heap::System;
 use super::{Limits, OsHeap, OsHeapError};
-use crate::config::{Bound, Config};
-use crate::geometry::{Geometry, GeometrySpec};
+use crate::config::Config;
 use crate::handle::Handle;
 
 mod flips;

@@ -8,6 +8,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use surefit_classes::{Bound, Geometry};
+
 use super::config::SharedConfig;
 use super::lock::PerClass;
 use super::machinery::group::Move;
@@ -15,8 +17,7 @@ use super::machinery::objects::Objects;
 use super::machinery::pool::NO_SLOT;
 use super::one_instance::heap::SharedHeap;
 use super::one_instance::key::{KeyLocal, SharedKeyHeap};
-use crate::config::{Bound, Config};
-use crate::geometry::Geometry;
+use crate::config::Config;
 use crate::key::Key;
 
 type Lock = parking_lot::RawMutex;

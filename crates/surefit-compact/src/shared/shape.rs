@@ -6,6 +6,7 @@
 use core::sync::atomic::Ordering::Relaxed;
 
 use lock_api::RawMutex;
+use surefit_classes::Bound;
 
 use super::lock::{Granularity, Stepwise};
 use super::machinery::engine::SharedEngine;
@@ -14,7 +15,6 @@ use super::machinery::group::Section;
 use super::many_instances::heap::ShardedHeap;
 use super::one_instance::heap::SharedHeap;
 use super::one_instance::key::SharedKeyHeap;
-use crate::config::Bound;
 use crate::page::{Block, Page};
 use crate::shape::{Kind, Words};
 use crate::width::{Counted, Spread};

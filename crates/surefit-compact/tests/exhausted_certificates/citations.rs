@@ -20,6 +20,14 @@ fn bases() -> [PathBuf; 5] {
     [crate_.into(), crate_.join("src"), crates, lab, root]
 }
 
+/// The crates whose code and tests the document names without a path.
+const CRATES: [&str; 2] = [".", "../surefit-classes"];
+
+/// The folders of this name of these crates.
+fn folders(name: &str) -> [PathBuf; CRATES.len()] {
+    CRATES.map(|folder| Path::new(CRATE).join(folder).join(name))
+}
+
 fn find(path: &str) -> Option<PathBuf> {
     let paths = bases().map(|base| base.join(path));
     paths.into_iter().find(|path| path.exists())
@@ -87,8 +95,8 @@ fn every_file_and_function_named_in_the_bounds_exists() {
         // Names of tests are sentences.
         let is_test = is_name(token) && token.matches('_').count() > 4;
         if is_qualified || is_test {
-            let folders = ["src", "tests"].map(|folder| Path::new(CRATE).join(folder));
-            let is_defined = folders.iter().any(|folder| defines(folder, last));
+            let all = ["src", "tests"].map(folders);
+            let is_defined = all.as_flattened().iter().any(|it| defines(it, last));
             assert!(is_defined, "nothing is called {token}");
             functions += 1;
         }
@@ -135,11 +143,12 @@ fn every_section_that_is_referred_to_exists() {
     let text = fs::read_to_string(bounds).expect("docs/bounds.md");
     let headings = text.lines().filter(|line| line.starts_with('#'));
     let anchors: Vec<_> = headings.map(anchor).collect();
-    let source = sources(&Path::new(CRATE).join("src"));
+    let source = folders("src").map(|folder| sources(&folder)).concat();
     let inside = linked(&text, "](#");
     let from_code = linked(&source, "crate::bounds#");
+    let from_below = linked(&source, "surefit_compact/bounds/index.html#");
     let mut links = 0;
-    for link in inside.chain(from_code) {
+    for link in inside.chain(from_code).chain(from_below) {
         assert!(anchors.iter().any(|anchor| anchor == link), "no #{link}");
         links += 1;
     }

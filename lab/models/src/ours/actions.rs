@@ -4,11 +4,11 @@
 //! section runs. So a section that takes the last step of a move stops before its commit, with the
 //! lock held.
 
-use surefit_compact::Bound;
-use surefit_compact::automaton::incremental::{
+use surefit_classes::Bound;
+use surefit_classes::automaton::incremental::{
     Next, bound_in_flight, most_steps, pages_bound_in_flight,
 };
-use surefit_compact::automaton::pages_bound;
+use surefit_classes::automaton::pages_bound;
 
 use super::class::{Call, Class, Moving, Page, Pinned, Place, Rules};
 use crate::size_class::or_none;

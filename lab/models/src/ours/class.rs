@@ -4,7 +4,7 @@
 //! Blocks of a page that behave alike are counted, not listed. The state holds everything that a
 //! later decision can see, and its own counters, which [`Class::fault`] compares with the pages.
 //! One function is one critical section, as in the heap; decisions come from
-//! `surefit_compact::automaton`.
+//! `surefit_classes::automaton`.
 //!
 //! ```text
 //! page     plain      live, nobody pins it            pinned   live, pinned
@@ -14,11 +14,11 @@
 //! Two readers that overlap count as one that reads longer, so an object is pinned or not. To the
 //! automaton, a writer that arrives while its object rests is a reader.
 
-use surefit_compact::automaton::incremental::{
+use surefit_classes::automaton::incremental::{
     self as incremental, Effort, keeps_full, malloc_cancels, may_swap_roles,
 };
-use surefit_compact::automaton::{self, ClassCounts, Free, Malloc, PageCounts};
-use surefit_compact::{Bound, PageOrder};
+use surefit_classes::automaton::{self, ClassCounts, Free, Malloc, PageCounts};
+use surefit_classes::{Bound, PageOrder};
 
 /// The configuration of a size-class, and the limits of the search.
 #[derive(Clone, Copy, Debug)]

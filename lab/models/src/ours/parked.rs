@@ -9,9 +9,9 @@
 //! The heap keeps parked pairs on a stack. Here an allocation may take any of them, which is more
 //! than a stack does.
 
-use surefit_compact::Bound;
-use surefit_compact::automaton::incremental::over;
-use surefit_compact::automaton::quiet_frees;
+use surefit_classes::Bound;
+use surefit_classes::automaton::incremental::over;
+use surefit_classes::automaton::quiet_frees;
 
 use super::class::{Class, Kind, Place, Rules, Slip};
 

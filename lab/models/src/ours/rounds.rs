@@ -2,8 +2,8 @@
 
 use core::num::NonZeroUsize;
 
-use surefit_compact::automaton::incremental::{Effort, InFlight, Next, compaction, next, step};
-use surefit_compact::{Bound, PageOrder};
+use surefit_classes::automaton::incremental::{Effort, InFlight, Next, compaction, next, step};
+use surefit_classes::{Bound, PageOrder};
 
 use super::class::{Class, Kind, Moving, Pinned, Place, Rules, Slip};
 

@@ -1,7 +1,7 @@
 //! What threads may do next with a class of the papers, and what must be true of every state.
 
-use surefit_compact::Bound;
-use surefit_compact::automaton::pages_bound;
+use surefit_classes::Bound;
+use surefit_classes::automaton::pages_bound;
 
 use super::automaton::{Kind, not_full_most, pages_most, transient_most};
 use super::class::{Class, Freed, Page, Rules, Slip, Victim};

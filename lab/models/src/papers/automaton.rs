@@ -28,8 +28,8 @@
 //!              original source, and the old move ends
 //! X4           the victim is a source block: cannot happen, it is not used
 //! ```
-//! [`malloc`](surefit_compact::automaton::malloc) and
-//! [`step`](surefit_compact::automaton::incremental::step) of surefit-compact are the same there.
+//! [`malloc`](surefit_classes::automaton::malloc) and
+//! [`step`](surefit_classes::automaton::incremental::step) of surefit-compact are the same there.
 //!
 //! # Bounds
 //! Every function is O(1) in time and space. In every state with m moves in flight,

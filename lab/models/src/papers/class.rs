@@ -9,8 +9,8 @@
 use core::cmp::Reverse;
 use core::num::NonZeroUsize;
 
-use surefit_compact::automaton::incremental::step;
-use surefit_compact::automaton::{self as shared, Malloc};
+use surefit_classes::automaton::incremental::step;
+use surefit_classes::automaton::{self as shared, Malloc};
 
 use super::automaton::{
     ClassCounts, Counting, Free, Kind, PageCounts, departed, ended, free, gives, kind,

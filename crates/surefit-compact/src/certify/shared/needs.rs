@@ -5,13 +5,14 @@
     clippy::cast_possible_truncation
 )]
 
+use surefit_classes::geometry::MAX_CLASSES;
+use surefit_classes::{Bound, Geometry, SizeClass};
+
 use super::sharing::Sharing;
 use crate::certify::budget::{self, Spread, Worst};
 use crate::certify::demand::{Budget, Demand, most_of};
 use crate::certify::limits::{ENTRIES_MAX, least};
 use crate::certify::uncertifiable::Uncertifiable;
-use crate::config::Bound;
-use crate::geometry::{Geometry, MAX_CLASSES, SizeClass};
 use crate::shared::{Granularity, SharedConfig};
 
 /// Pages and entries, by what they are for.

@@ -5,9 +5,10 @@
     clippy::cast_possible_truncation
 )]
 
+use surefit_classes::Geometry;
+
 use crate::certify::budget::Spread;
 use crate::certify::demand::ClassSet;
-use crate::geometry::Geometry;
 use crate::width::Counted;
 
 /// The threads and guards that use a shared heap at once.

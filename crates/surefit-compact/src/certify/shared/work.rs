@@ -14,13 +14,13 @@
     clippy::cast_possible_truncation
 )]
 
+use surefit_classes::automaton::MAX_MOVES;
+use surefit_classes::{Bound, ClassLayout, Geometry, SizeClass};
+
 use super::sharing::Sharing;
-use crate::automaton::MAX_MOVES;
 use crate::certify::demand::Demand;
 use crate::certify::limits::{least, most};
 use crate::certify::work::spanned;
-use crate::config::Bound;
-use crate::geometry::{ClassLayout, Geometry, SizeClass};
 use crate::shared::{DRAINED, Granularity, SharedConfig};
 
 /// Records and states that a section reads or writes besides those of pages that it searches for a

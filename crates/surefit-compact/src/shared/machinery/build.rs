@@ -10,6 +10,7 @@ use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
 use lock_api::{Mutex, RawMutex};
+use surefit_classes::{Geometry, Tail};
 use surefit_core::Refused;
 
 use super::engine::SharedEngine;
@@ -19,7 +20,6 @@ use super::instance::{Instance, NO_ID};
 use super::pool::{Apart, Buffer, Pool, Store};
 use super::sure::Sure;
 use super::table::EntryTable;
-use crate::geometry::{Geometry, Tail};
 use crate::handle::HeapId;
 use crate::layout::padded;
 use crate::memory::Memory;

@@ -18,12 +18,12 @@ use core::ops::{Deref, DerefMut};
 use core::ptr::NonNull;
 
 use lock_api::RawMutex;
+use surefit_classes::SizeClass;
 use surefit_core::Refused;
 
 use super::guard::{Pinned, PinnedMut};
 use super::objects::Objects;
 use super::pool::{NO_SLOT, Slot};
-use crate::geometry::SizeClass;
 use crate::handle::{Byte, Bytes, Name};
 use crate::pieces::Division;
 use crate::shared::lock::Granularity;

@@ -10,6 +10,9 @@
 use core::sync::atomic::Ordering::Relaxed;
 
 use lock_api::RawMutex;
+use surefit_classes::Bound;
+use surefit_classes::automaton::incremental::over;
+use surefit_classes::automaton::{ClassCounts, frees_in_a_row};
 use surefit_core::{Corruption, ensure};
 
 use super::engine::SharedEngine;
@@ -17,9 +20,6 @@ use super::entry::{NO_BLOCK, PIN_LIMIT, State};
 use super::entry_list::NIL;
 use super::group::{Move, Section};
 use super::instance::NO_ID;
-use crate::automaton::incremental::over;
-use crate::automaton::{ClassCounts, frees_in_a_row};
-use crate::config::Bound;
 use crate::page::{Block, Page, PageId};
 use crate::shared::config::Increment;
 use crate::shared::lock::Granularity;

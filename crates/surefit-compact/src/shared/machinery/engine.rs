@@ -34,6 +34,9 @@ use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use lock_api::RawMutex;
+use surefit_classes::automaton::incremental::{keeps_full, malloc_cancels};
+use surefit_classes::automaton::{self, ClassCounts, Free, Malloc, PageCounts};
+use surefit_classes::{Bound, PageOrder, SizeClass};
 use surefit_core::Refused;
 
 use super::entry::{Entry, NO_BLOCK, State, Unpinned};
@@ -43,10 +46,6 @@ use super::instance::Instance;
 use super::pool::{Slot, Store};
 use super::sure::Sure;
 use super::table::EntryTable;
-use crate::automaton::incremental::{keeps_full, malloc_cancels};
-use crate::automaton::{self, ClassCounts, Free, Malloc, PageCounts};
-use crate::config::{Bound, PageOrder};
-use crate::geometry::SizeClass;
 use crate::page::{Block, Page, PageTable};
 use crate::shared::config::SharedConfig;
 use crate::shared::lock::Granularity;

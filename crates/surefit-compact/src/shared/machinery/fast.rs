@@ -12,12 +12,12 @@
 use core::sync::atomic::Ordering::Relaxed;
 
 use lock_api::RawMutex;
+use surefit_classes::Bound;
 
 use super::engine::SharedEngine;
 use super::group::Section;
 use super::pool::Slot;
 use super::sure::Sure;
-use crate::config::Bound;
 use crate::page::{Page, PageId};
 use crate::shared::lock::Granularity;
 use crate::width::Spread;

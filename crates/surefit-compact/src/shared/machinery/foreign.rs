@@ -19,11 +19,11 @@
 #![deny(unsafe_code)]
 
 use lock_api::RawMutex;
+use surefit_classes::Bound;
 use surefit_core::Refused;
 
 use super::objects::Objects;
 use super::pool::Slot;
-use crate::config::Bound;
 use crate::shared::lock::Granularity;
 
 impl<R: RawMutex, G: Granularity> Objects<'_, R, G> {

@@ -13,15 +13,15 @@
 use core::num::NonZeroUsize;
 
 use lock_api::RawMutex;
+use surefit_classes::automaton::incremental::{
+    self, Effort, InFlight, Next, Rules, compaction, may_swap_roles, next,
+};
+use surefit_classes::automaton::{quiet_frees, swaps_roles};
+use surefit_classes::{Bound, PageOrder};
 
 use super::engine::{Released, SharedEngine};
 use super::group::{Move, Section, add};
 use super::pool::Slot;
-use crate::automaton::incremental::{
-    self, Effort, InFlight, Next, Rules, compaction, may_swap_roles, next,
-};
-use crate::automaton::{quiet_frees, swaps_roles};
-use crate::config::{Bound, PageOrder};
 use crate::page::{Block, Page, PageId};
 use crate::shared::config::Increment;
 use crate::shared::lock::Granularity;

@@ -13,6 +13,7 @@ use core::mem::{MaybeUninit, needs_drop};
 use core::ptr::NonNull;
 
 use lock_api::RawMutex;
+use surefit_classes::SizeClass;
 use surefit_core::{Corruption, Refused, ensure};
 
 use super::build::{self, Outlive};
@@ -20,7 +21,6 @@ use super::engine::SharedEngine;
 use super::entry::{Entry, State, Why};
 use super::guard::{Pinned, PinnedMut};
 use super::pool::{NO_SLOT, Slot};
-use crate::geometry::SizeClass;
 use crate::handle::{Byte, Bytes, Full, Handle, HeapId, Name};
 use crate::shared::config::SharedConfig;
 use crate::shared::lock::Granularity;

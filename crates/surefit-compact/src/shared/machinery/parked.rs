@@ -37,12 +37,12 @@
 #![deny(unsafe_code)]
 
 use lock_api::RawMutex;
+use surefit_classes::Bound;
 
 use super::engine::SharedEngine;
 use super::entry::NO_BLOCK;
 use super::group::Section;
 use super::pool::Slot;
-use crate::config::Bound;
 use crate::shared::lock::Granularity;
 
 impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {

@@ -4,13 +4,12 @@
 #![deny(unsafe_code)]
 
 use lock_api::RawMutex;
+use surefit_classes::automaton::incremental::over;
+use surefit_classes::{Bound, SizeClass};
 use surefit_core::Parts;
 
 use super::engine::SharedEngine;
 use super::group::Section;
-use crate::automaton::incremental::over;
-use crate::config::Bound;
-use crate::geometry::SizeClass;
 use crate::shared::lock::Granularity;
 
 /// Counters of a shared heap, or of one instance of it.

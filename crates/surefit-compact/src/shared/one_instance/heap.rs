@@ -15,10 +15,10 @@ use core::fmt;
 use core::mem::MaybeUninit;
 
 use lock_api::RawMutex;
+use surefit_classes::SizeClass;
 use surefit_core::{Corruption, Parts, Refused};
 use zerocopy::Immutable;
 
-use crate::geometry::SizeClass;
 use crate::handle::{Byte, Bytes, Handle};
 use crate::shared::config::SharedConfig;
 use crate::shared::local::Local;

@@ -9,11 +9,11 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ptr::NonNull;
 
+use surefit_classes::{Bound, PageOrder};
 use surefit_testkit::JunkRegion;
 
 use crate::check::tests::flips::{Changed, Images, LENS, Named, Subject, attack, config};
 use crate::check::tests::{Duty, Field, bounds};
-use crate::config::{Bound, PageOrder};
 use crate::handle::{Bytes, HeapId, Name};
 use crate::key::Key;
 use crate::page::{Page, SMALL_BLOCKS};

@@ -58,13 +58,13 @@
 //!
 //! # Source
 //! Craciunas et al., concurrent and incremental Compact-fit (2009), with the departures above.
-//! tests/incremental.rs walks every reachable state of small classes;
-//! [section 7 of the bounds](crate::bounds#7-threads) has the argument.
+//! tests/it/incremental.rs walks every reachable state of small classes;
+//! [section 7 of the bounds](https://docs.rs/surefit-compact/latest/surefit_compact/bounds/index.html#7-threads) has the argument.
 
 use core::num::NonZeroUsize;
 
 use super::{ClassCounts, MAX_MOVES, PageCounts, pages_bound, settle};
-use crate::config::{Bound, Fraction};
+use crate::bound::{Bound, Fraction};
 
 /// The configuration of one class's decisions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -313,7 +313,7 @@ pub const fn steps_per_move(block_bytes: usize, increment: Option<NonZeroUsize>)
 /// The part of Π remains when the pins are gone, until later frees or a compaction pay it.
 ///
 /// # Source
-/// [The bounds, 7.3](crate::bounds#73-pins); tests/incremental.rs walks every reachable state of
+/// [The bounds, 7.3](https://docs.rs/surefit-compact/latest/surefit_compact/bounds/index.html#73-pins); tests/it/incremental.rs walks every reachable state of
 /// small classes.
 #[must_use]
 pub const fn bound_in_flight(
@@ -356,7 +356,7 @@ const fn exact(fraction: Fraction, n: u32, part: u32) -> bool {
 /// If `blocks` is zero: a page has page-blocks.
 ///
 /// # Source
-/// [The bounds, 7.4](crate::bounds#74-pages-of-a-group). With no calls in progress and no pins, it
+/// [The bounds, 7.4](https://docs.rs/surefit-compact/latest/surefit_compact/bounds/index.html#74-pages-of-a-group). With no calls in progress and no pins, it
 /// is [`super::pages_bound`].
 #[must_use]
 pub const fn pages_bound_in_flight(

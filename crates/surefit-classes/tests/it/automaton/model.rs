@@ -1,11 +1,11 @@
 //! One size-class as a vector of pages: the essence of the heap's lists, bitmaps and counters.
 //!
-//! The model asks `surefit_compact::automaton` for every decision and composes the answers as the
+//! The model asks `surefit_classes::automaton` for every decision and composes the answers as the
 //! engine does, with a plain vector for the list of not-full pages. It keeps counters as the engine
 //! does; [`Class::verify`] recounts them.
 
-use surefit_compact::automaton::{self, ClassCounts, Free, MAX_MOVES, Malloc, PageCounts};
-use surefit_compact::{Bound, PageOrder};
+use surefit_classes::automaton::{self, ClassCounts, Free, MAX_MOVES, Malloc, PageCounts};
+use surefit_classes::{Bound, PageOrder};
 
 /// The configuration of a size-class.
 #[derive(Clone, Copy, Debug)]

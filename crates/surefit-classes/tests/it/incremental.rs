@@ -20,13 +20,9 @@
 //!
 //! Tables here hold the largest values found, and the tests assert them: `--nocapture` prints them.
 
-#[path = "incremental/decisions.rs"]
 mod decisions;
-#[path = "incremental/papers.rs"]
 mod papers;
-#[path = "incremental/rows.rs"]
 mod rows;
-#[path = "incremental/search.rs"]
 mod search;
 
 use rows::{
@@ -34,7 +30,7 @@ use rows::{
     three_calls, two_calls, values,
 };
 use search::explore;
-use surefit_compact::Bound;
+use surefit_classes::Bound;
 use surefit_models::ours::{Class, Slip};
 
 /// Explores every row; reports at the end which of them had other largest values than expected.

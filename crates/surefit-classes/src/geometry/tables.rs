@@ -22,6 +22,7 @@ const FIRST_ALIGNMENT: u32 = 4;
 
 /// The index of an alignment in the table of alignments; `align` must be a power of two from 16 to
 /// 64 KiB.
+#[inline]
 pub(super) const fn alignment(align: usize) -> usize {
     debug_assert!(
         align.is_power_of_two() && align >= 1 << FIRST_ALIGNMENT,

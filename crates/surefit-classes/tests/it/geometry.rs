@@ -1,6 +1,6 @@
 //! Geometries, proved by trying every request, alignment, page-block and offset.
 
-use surefit_compact::geometry::{
+use surefit_classes::geometry::{
     ClassLayout, Geometry, GeometryError, GeometrySpec, INLINE_BLOCKS, MAX_BLOCKS, MAX_CLASSES,
     SizeClass, Spacing, Tail, WORD_BLOCKS,
 };
@@ -361,6 +361,18 @@ fn smallest_requests_are_the_first_of_their_class() {
                 assert_ne!(geometry.class_for(bytes - 1, 1), Some(class));
             }
         }
+    }
+}
+
+#[test]
+fn classes_one_by_one_are_all_classes() {
+    for geometry in geometries(&[1, 8]).chain(listed()) {
+        let mut one_by_one = geometry.each_class();
+        for class in geometry.classes() {
+            assert_eq!(one_by_one.next_class(), Some(class));
+        }
+        assert_eq!(one_by_one.next_class(), None);
+        assert_eq!(one_by_one.next_class(), None, "it stays at the end");
     }
 }
 

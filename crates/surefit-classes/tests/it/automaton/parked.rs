@@ -7,8 +7,8 @@
 
 use std::collections::HashSet;
 
-use surefit_compact::Bound;
-use surefit_compact::automaton::{
+use surefit_classes::Bound;
+use surefit_classes::automaton::{
     self, ClassCounts, MAX_MOVES, frees_in_a_row, pages_bound, quiet_frees, swaps_roles,
 };
 

@@ -2,14 +2,14 @@
 
 use core::num::NonZeroUsize;
 
-use surefit_compact::Bound;
-use surefit_compact::automaton::incremental::{
+use surefit_classes::Bound;
+use surefit_classes::automaton::incremental::{
     self as incremental, Effort, InFlight, Next, keeps_full, next, pages_bound_in_flight, step,
     steps_per_move,
 };
-use surefit_compact::automaton::{ClassCounts, PageCounts, pages_bound};
+use surefit_classes::automaton::{ClassCounts, PageCounts, pages_bound};
 
-use crate::rows::{holes, pages};
+use super::rows::{holes, pages};
 
 #[test]
 fn the_steps_of_a_move_copy_everything_once_and_at_most_the_increment() {

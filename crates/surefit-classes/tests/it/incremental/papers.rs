@@ -9,8 +9,8 @@ use surefit_models::papers::automaton::Counting::{self, Original, Strict};
 use surefit_models::papers::{Action, Class, Freed, Order, Rules, Slip};
 use surefit_models::{Measured, Simulated, SizeClass};
 
-use crate::rows::values;
-use crate::search::{Census, explore};
+use super::rows::values;
+use super::search::{Census, explore};
 
 /// A configuration and the largest values that its states have, by calls in progress: 0, 1, …
 struct Row {

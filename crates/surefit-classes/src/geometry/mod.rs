@@ -153,7 +153,7 @@ impl Geometry {
     ///
     /// # Examples
     /// ```
-    /// use surefit_compact::geometry::{Geometry, GeometrySpec};
+    /// use surefit_classes::geometry::{Geometry, GeometrySpec};
     ///
     /// const SPEC: GeometrySpec<'_> = GeometrySpec { page_bytes: 1024, ..GeometrySpec::DEFAULT };
     /// const SMALL: Geometry = match Geometry::new(&SPEC) {
@@ -206,7 +206,8 @@ impl Geometry {
     /// and for alignments above the granule.
     #[expect(clippy::arithmetic_side_effects, reason = "not above 1024 bytes")]
     #[inline]
-    pub(crate) const fn class_at_once(&self, bytes: usize, align: usize) -> Option<SizeClass> {
+    #[must_use]
+    pub const fn class_at_once(&self, bytes: usize, align: usize) -> Option<SizeClass> {
         if bytes <= FINE_BYTES && (align <= MIN_GRANULE || align <= self.granule as usize) {
             return Some(SizeClass(self.fine[(bytes + 7) >> 3]));
         }
@@ -290,6 +291,7 @@ impl Geometry {
     }
 
     /// All classes, from the smallest.
+    #[inline]
     pub fn classes(
         &self,
     ) -> impl DoubleEndedIterator<Item = SizeClass> + ExactSizeIterator + Clone + use<> {
@@ -297,7 +299,9 @@ impl Geometry {
     }
 
     /// All classes, from the smallest; `const`, unlike [`Geometry::classes`].
-    pub(crate) const fn each_class(&self) -> EachClass<'_> {
+    #[inline]
+    #[must_use]
+    pub const fn each_class(&self) -> EachClass<'_> {
         EachClass {
             geometry: self,
             next: 0,
@@ -319,6 +323,7 @@ impl Geometry {
         clippy::arithmetic_side_effects,
         reason = "an index above zero, and a page-block of at most 64 KiB"
     )]
+    #[inline]
     #[must_use]
     pub const fn smallest_request(&self, class: SizeClass) -> usize {
         match class.index() & (MAX_CLASSES - 1) {
@@ -329,6 +334,7 @@ impl Geometry {
 
     /// Bytes of bitmap leaves in a page of `class`: administrative space.
     #[expect(clippy::arithmetic_side_effects, reason = "a part of a page (G2)")]
+    #[inline]
     #[must_use]
     pub const fn leaf_bytes(&self, class: SizeClass) -> usize {
         8 * self.layout(class).leaves as usize
@@ -337,6 +343,7 @@ impl Geometry {
     /// Bytes of back-references in a page of `class`: administrative space; 0 where they are in the
     /// page's record.
     #[expect(clippy::arithmetic_side_effects, reason = "a part of a page (G2)")]
+    #[inline]
     #[must_use]
     pub const fn back_reference_bytes(&self, class: SizeClass) -> usize {
         let blocks = self.layout(class).blocks as usize;
@@ -352,6 +359,7 @@ impl Geometry {
         clippy::arithmetic_side_effects,
         reason = "the other parts of a page end within it (G2)"
     )]
+    #[inline]
     #[must_use]
     pub const fn page_internal_bytes(&self, class: SizeClass) -> usize {
         let used = self.layout(class).leaf_offset as usize;
@@ -397,14 +405,16 @@ const _: () = assert!(
 );
 
 /// The classes of a geometry, one by one.
-pub(crate) struct EachClass<'g> {
+#[derive(Debug)]
+pub struct EachClass<'g> {
     geometry: &'g Geometry,
     next: usize,
 }
 
 impl EachClass<'_> {
     /// The next class, if there is one.
-    pub(crate) const fn next_class(&mut self) -> Option<SizeClass> {
+    #[inline]
+    pub const fn next_class(&mut self) -> Option<SizeClass> {
         let class = self.geometry.class(self.next);
         self.next = self.next.saturating_add(1);
         class

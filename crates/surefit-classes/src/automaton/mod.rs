@@ -3,7 +3,7 @@
 //! A heap never decides a transition itself. It passes a few numbers of one class and of the pages
 //! involved to [`malloc`], [`free`] and [`settle`], and changes its lists and bitmaps as they say.
 //! The functions are pure and O(1), so that a model checker can compose them over vectors of pages
-//! (tests/automaton.rs), and the heaps over lists.
+//! (tests/it/automaton.rs), and the heaps over lists.
 //!
 //! ```text
 //! malloc          no not-full page                      M1  open a page
@@ -33,12 +33,12 @@
 //!
 //! # Source
 //! Craciunas et al., "A Compacting Real-Time Memory Management System" (2008), size-class
-//! automaton. The hole bound is ours ([the bounds, 2.3](crate::bounds#23-bound-in-holes)).
+//! automaton. The hole bound is ours ([the bounds, 2.3](https://docs.rs/surefit-compact/latest/surefit_compact/bounds/index.html#23-bound-in-holes)).
 #![deny(unsafe_code)]
 
 pub mod incremental;
 
-use crate::config::Bound;
+use crate::bound::Bound;
 
 /// The most moves that one free causes.
 pub const MAX_MOVES: u32 = 2;
@@ -153,7 +153,7 @@ pub const fn swaps_roles(used: u32, least: u32) -> bool {
 /// counts after the free.
 ///
 /// Called at most [`MAX_MOVES`] times per free; a third call would return false
-/// ([the bounds, 2.3](crate::bounds#23-bound-in-holes)).
+/// ([the bounds, 2.3](https://docs.rs/surefit-compact/latest/surefit_compact/bounds/index.html#23-bound-in-holes)).
 #[inline]
 #[must_use]
 pub const fn settle(bound: Bound, class: ClassCounts) -> bool {
@@ -216,7 +216,7 @@ pub const fn frees_in_a_row(bound: Bound, class: ClassCounts) -> u32 {
 /// If `blocks` is zero: a page has page-blocks.
 ///
 /// # Source
-/// [The bounds, section 2](crate::bounds#2-one-size-class): min(h, the compaction bound at h,
+/// [The bounds, section 2](https://docs.rs/surefit-compact/latest/surefit_compact/bounds/index.html#2-one-size-class): min(h, the compaction bound at h,
 /// ⌈H/π⌉).
 #[must_use]
 pub const fn pages_bound(bound: Bound, blocks: u32, live: u32, peak: u32) -> u32 {
@@ -241,6 +241,7 @@ pub const fn pages_bound(bound: Bound, blocks: u32, live: u32, peak: u32) -> u32
     clippy::cast_possible_truncation,
     reason = "the lesser of the two fits, for the other one does"
 )]
+#[inline]
 const fn least(a: u64, b: u32) -> u32 {
     if a < b as u64 { a as u32 } else { b }
 }

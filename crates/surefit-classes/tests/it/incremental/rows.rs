@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use surefit_compact::{Bound, Fraction, PageOrder};
+use surefit_classes::{Bound, Fraction, PageOrder};
 
 use surefit_models::ours::{Rules, Slip};
 
-use crate::search::Census;
+use super::search::Census;
 
 /// A configuration and the largest values that its states have, by calls in progress: 0, 1, …
 pub(crate) struct Row {
