@@ -29,10 +29,11 @@ crates/surefit-compact/src/block_table/frames.rs
 crates/surefit-compact/src/block_table/values.rs
 crates/surefit-compact/src/class.rs
 crates/surefit-compact/src/contiguous.rs
-crates/surefit-compact/src/collect.rs
 crates/surefit-compact/src/direct/memory.rs
 crates/surefit-compact/src/direct/heap.rs
 crates/surefit-compact/src/engine.rs
+crates/surefit-compact/src/entries/lent.rs
+crates/surefit-compact/src/entries/objects.rs
 crates/surefit-compact/src/entry.rs
 crates/surefit-compact/src/handle.rs
 crates/surefit-compact/src/heap.rs
@@ -42,7 +43,6 @@ crates/surefit-compact/src/large/cursor.rs
 crates/surefit-compact/src/large/grow.rs
 crates/surefit-compact/src/large/place.rs
 crates/surefit-compact/src/large/resize.rs
-crates/surefit-compact/src/lent.rs
 crates/surefit-compact/src/memory.rs
 crates/surefit-compact/src/os/heap.rs
 crates/surefit-compact/src/page.rs

@@ -5,7 +5,7 @@ mod parked;
 use std::alloc::Layout;
 use std::mem::MaybeUninit;
 
-use surefit_compact::{Bytes, Handle, Heap, Medium, Narrow, Wide, Width};
+use surefit_compact::{Bytes, EntryHeap, Handle, Medium, Narrow, Wide, Width};
 
 use crate::config::config;
 use crate::input::Input;
@@ -26,8 +26,8 @@ enum Value {
     Large(Handle<[u64; 40]>, u64),
 }
 
-struct Run<'m, W: Width> {
-    heap: Heap<'m, W>,
+struct Run<'m, W: Width<Generation = ()>> {
+    heap: EntryHeap<'m, W>,
     region_bytes: usize,
     objects: Vec<Object>,
     values: Vec<Value>,
@@ -50,7 +50,7 @@ fn run_width<W: Width<Generation = ()>>(input: &mut Input<'_>, most_bytes: usize
     let offset = input.below(9);
     let page = config.geometry().page_bytes();
     let mut region = Region::new(region_bytes, page, offset);
-    let Ok(heap) = Heap::<W>::new(region.memory(), &config) else {
+    let Ok(heap) = EntryHeap::<W>::new(region.memory(), &config) else {
         return;
     };
     let mut run = Run {

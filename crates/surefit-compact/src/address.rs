@@ -43,7 +43,7 @@ pub(crate) struct AddressTable<W: Width> {
     pub(crate) free: Cell<W::Word>,
     pub(crate) made: Cell<u32>,
     pub(crate) retired: Cell<u32>,
-    /// L2, in `lent.rs`.
+    /// L2, in `entries/lent.rs`.
     pub(crate) lent: Cell<u32>,
 }
 

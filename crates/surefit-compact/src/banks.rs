@@ -35,43 +35,6 @@ use crate::limit::Limit;
 use crate::width::Width;
 
 impl<W: Width> Engine<'_, W> {
-    /// Pages below the address table.
-    fn pages_below_table(&self) -> u32 {
-        let below = self.addresses.floor() >> self.pages.geometry.page_shift();
-        u32::try_from(below).expect("a page number fits")
-    }
-
-    /// Pages that were never opened, and that the table does not use.
-    pub(crate) fn unopened_pages(&self) -> u32 {
-        self.pages_below_table() - self.frontier.get()
-    }
-
-    /// Pages that were never opened, and may be.
-    pub(crate) fn fresh_pages(&self) -> u32 {
-        self.fresh_after(0)
-            .expect("the table is where it may be (G1)")
-    }
-
-    /// As [`Engine::fresh_pages`], once the address table has grown by so many pages; `None` if it
-    /// cannot.
-    pub(crate) fn fresh_after(&self, table_pages: u64) -> Option<u32> {
-        let below = self.pages_below_table();
-        let below = below.checked_sub(u32::try_from(table_pages).ok()?)?;
-        match &self.limit {
-            None => below.checked_sub(self.frontier.get()),
-            Some(limit) => (below >= limit.end).then(|| limit.pages.get() - self.frontier.get()),
-        }
-    }
-
-    /// Whether there is a place for so many data pages, and for so many more pages of the table.
-    pub(crate) fn has_place(&self, pages: u64, table_pages: u64) -> bool {
-        let below = u64::from(self.pages_below_table()).checked_sub(table_pages);
-        below.is_some_and(|below| match &self.limit {
-            None => pages <= below,
-            Some(limit) => below >= limit.end.into() && pages <= limit.pages.get().into(),
-        })
-    }
-
     /// Verifies G1.
     pub(crate) fn check_limit(&self) -> Result<(), Corruption> {
         let Some(limit) = &self.limit else {

@@ -57,7 +57,7 @@ use crate::class::{ClassState, ClassTable};
 use crate::handle::Number;
 use crate::limit::Limit;
 use crate::page::{Block, Page, PageId, PageTable};
-use crate::supply::{Stock, Supply};
+use crate::supply::Supply;
 use crate::width::{Width, Word};
 use crate::windows::Windows;
 
@@ -608,103 +608,5 @@ impl<'m, W: Width> Engine<'m, W> {
     /// Live page-blocks of all classes: as many as there are live entries. O(classes).
     pub(crate) fn live(&self) -> u32 {
         self.classes.all().iter().map(ClassState::live).sum()
-    }
-
-    /// The pages as a heap over the operating system's memory sees them; `None` for other heaps.
-    #[inline]
-    pub(crate) fn stock(&self) -> Option<Stock<'_, 'm, W>> {
-        // Without the feature no heap has a supply: the compiler then leaves out what would use it.
-        if !cfg!(feature = "os") {
-            return None;
-        }
-        self.supply.map(|supply| Stock {
-            pages: &self.pages,
-            addresses: &self.addresses,
-            frontier: self.frontier.get(),
-            list: &self.free_pages,
-            free: self.free_page_count.get(),
-            supply,
-        })
-    }
-
-    /// Ensures that a block of a class and an entry can be taken; lets the address table grow if
-    /// necessary.
-    ///
-    /// Before it lets the table grow by a page, or refuses, everything that is parked goes back: so
-    /// no more entries or pages are ever needed than without parking.
-    fn make_room(&self, class: SizeClass) -> Result<(), Refused> {
-        let mut page = self.class_state(class).not_full() == 0;
-        let mut entry = self.addresses.is_exhausted();
-        let no_page = page && self.free_page_count.get() == 0 && self.fresh_pages() == 0;
-        if (entry || no_page) && self.unpark_all() {
-            page = self.class_state(class).not_full() == 0;
-            entry = self.addresses.is_exhausted();
-        }
-        if entry && (!self.addresses.can_number_another() || self.fresh_after(1).is_none()) {
-            return Err(Refused::NoHandle);
-        }
-        let fresh = self.fresh_after(entry.into()).unwrap_or(0);
-        if page && self.free_page_count.get() == 0 && fresh == 0 {
-            return Err(Refused::NoPage);
-        }
-        if let Some(stock) = self.stock() {
-            if let Err(refused) = stock.serves(entry.into(), page.into()) {
-                // A page that only parked pairs hold serves within the limit.
-                return if self.unpark_all() {
-                    self.make_room(class)
-                } else {
-                    Err(refused)
-                };
-            }
-        }
-        if entry {
-            self.extend_table();
-        }
-        Ok(())
-    }
-
-    /// Lets the address table grow by a page, which must be a fresh one.
-    pub(crate) fn extend_table(&self) {
-        self.addresses
-            .extend_to(self.addresses.floor() - self.pages.geometry.page_bytes());
-        if let Some(stock) = self.stock() {
-            stock.extended();
-        }
-    }
-
-    /// Takes a freed page, or opens a fresh one only if there is none. `make_room` must have
-    /// succeeded.
-    pub(crate) fn take_page(&self) -> Page<'m, W> {
-        if let Some(page) = self.pages.linked(self.free_pages.get()) {
-            self.free_pages.set(page.record.next.get());
-            self.free_page_count.set(self.free_page_count.get() - 1);
-            if let Some(stock) = self.stock() {
-                stock.taken(page);
-            }
-            return page;
-        }
-        let number = self.frontier.get();
-        self.frontier.set(number + 1);
-        self.pages
-            .page(number)
-            .expect("make_room left a fresh page")
-    }
-
-    fn give_page(&self, state: &ClassState<W>, page: Page<'m, W>) {
-        state.remove_page();
-        self.add_free_page(page);
-    }
-
-    /// Puts a page first in the list of free pages. The backward link of the first page means
-    /// nothing.
-    pub(crate) fn add_free_page(&self, page: Page<'m, W>) {
-        let head = self.free_pages.replace(page.id.word());
-        page.record.next.set(head);
-        self.free_page_count.set(self.free_page_count.get() + 1);
-        if let Some(stock) = self.stock() {
-            stock.added(page);
-        } else if let Some(head) = self.pages.linked(head) {
-            head.record.prev.set(page.id.word());
-        }
     }
 }

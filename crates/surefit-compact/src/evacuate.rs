@@ -41,23 +41,6 @@ impl<'m, W: Width> Engine<'m, W> {
         self.pages.page(number).expect("windows lie in the region")
     }
 
-    /// Takes a page out of the list of free pages, which it is in.
-    pub(crate) fn remove_free_page(&self, page: Page<'m, W>) {
-        let next = page.record.next.get();
-        self.free_page_count.set(self.free_page_count.get() - 1);
-        if self.free_pages.get() == page.id.word() {
-            self.free_pages.set(next);
-            return;
-        }
-        let prev = page.record.prev.get();
-        if let Some(prev) = self.pages.linked(prev) {
-            prev.record.next.set(next);
-        }
-        if let Some(next) = self.pages.linked(next) {
-            next.record.prev.set(prev);
-        }
-    }
-
     /// Moves all page-blocks of a page into a free one, which takes its place. The page is then in
     /// no list.
     pub(crate) fn replace_page(&self, page: Page<'m, W>) {

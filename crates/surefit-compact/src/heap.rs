@@ -197,6 +197,13 @@ impl<'m, W: Width> Heap<'m, W> {
         Self::most_pages(config, block_bits(config))
     }
 
+    /// The configuration.
+    #[inline]
+    #[must_use]
+    pub const fn config(&self) -> &Config {
+        self.config
+    }
+
     /// Moves a value into the heap. Never moves another object.
     ///
     /// # Errors

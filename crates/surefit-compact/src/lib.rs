@@ -14,11 +14,12 @@
 //! heap, large, key        objects: handles, byte objects in pieces, keys
 //! contiguous              byte objects over a page in one slice
 //!   stats, check            statistics and checked invariants of a heap
-//!   collect, make_room      for a collector: objects by number, a sweep, moves that make room
+//!   entries                 for a collector: objects by number, a sweep, moves that make room
 //!   entry                   byte objects named by the number of their entry alone
 //!   renumber                lower entries for byte objects, and a shorter table
 //!   evacuate, windows       consecutive pages, made free by moves; where they lie
 //!   engine, demand          page-blocks and entries: allocate, free, compact
+//!   free_pages              pages of no class: the frontier, the free list, the table's growth
 //!     list, class, page, address   lists, counts, bitmaps, back-references, the address table
 //!       memory                  the region: the only place of raw words
 //! config, width           the configuration of a heap
@@ -86,23 +87,22 @@ mod byte_key;
 pub mod certify;
 mod check;
 mod class;
-mod collect;
 mod config;
 pub mod contiguous;
 mod demand;
 pub mod direct;
 mod engine;
+mod entries;
 mod entry;
 mod evacuate;
+mod free_pages;
 mod handle;
 mod heap;
 mod key;
 mod large;
 pub mod layout;
-mod lent;
 mod limit;
 mod list;
-mod make_room;
 mod memory;
 #[cfg(feature = "os")]
 #[cfg_attr(docsrs, doc(cfg(feature = "os")))]
@@ -130,11 +130,11 @@ pub use class::ClassState;
 pub use config::{Config, ConfigError};
 pub use contiguous::Contiguous;
 pub use direct::{DirectHeap, PooledHeap};
+pub use entries::{EntryHeap, EntryPlace};
 pub use handle::{Byte, Bytes, BytesName, Full, Handle};
 pub use heap::Heap;
 pub use key::{Key, KeyHeap};
 pub use large::{ByteVec, Chunks, ChunksMut, Cursor, CursorMut};
-pub use lent::EntryPlace;
 pub use page::PageRecord;
 pub use stats::{LiveBlock, Stats};
 /// From `surefit-classes`: the size-classes, on which the heaps are built.

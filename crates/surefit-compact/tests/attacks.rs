@@ -21,8 +21,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use surefit_compact::{
-    Bound, Bytes, Config, Counted, Geometry, GeometrySpec, Handle, Heap, Key, KeyHeap, Keyed,
-    Medium, Narrow, Spacing, Tail, Wide, Width, layout,
+    Bound, Bytes, Config, Counted, EntryHeap, Geometry, GeometrySpec, Handle, Heap, Key, KeyHeap,
+    Keyed, Medium, Narrow, Spacing, Tail, Wide, Width, layout,
 };
 use surefit_core::Refused;
 use surefit_testkit::{JunkRegion, Op, Shape, script};

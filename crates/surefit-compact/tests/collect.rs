@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use surefit_compact::{
-    Bound, Bytes, Config, Fraction, Geometry, GeometrySpec, Heap, Medium, Narrow, PageOrder,
+    Bound, Bytes, Config, EntryHeap, Fraction, Geometry, GeometrySpec, Medium, Narrow, PageOrder,
     Spacing, Tail, Wide, Width,
 };
 use surefit_core::Refused;
@@ -46,8 +46,8 @@ fn configs(width: usize) -> Vec<Config> {
 }
 
 /// A heap of byte objects named by entries, beside their lengths and patterns.
-struct World<'m, W: Width> {
-    heap: Heap<'m, W>,
+struct World<'m, W: Width<Generation = ()>> {
+    heap: EntryHeap<'m, W>,
     objects: BTreeMap<u32, usize>,
     random: ChaCha8Rng,
 }
@@ -161,7 +161,7 @@ fn with_worlds<W: Width<Generation = ()>>(bytes: usize, mut test: impl FnMut(Wor
     for (nth, config) in configs(W::WORD_BYTES).iter().enumerate() {
         let mut region = JunkRegion::new(bytes, PAGE, nth as u64);
         let world = World::<W> {
-            heap: Heap::new(region.memory(), config).expect("large enough"),
+            heap: EntryHeap::new(region.memory(), config).expect("large enough"),
             objects: BTreeMap::new(),
             random: ChaCha8Rng::seed_from_u64(nth as u64),
         };
@@ -175,7 +175,8 @@ fn is_a_free_of_each<W: Width<Generation = ()>>() {
     with_worlds::<W>(60 * PAGE, |mut world, nth| {
         let config = &configs(W::WORD_BYTES)[nth];
         let mut region = JunkRegion::new(60 * PAGE, PAGE, 9);
-        let mut twin: Heap<'_, W> = Heap::new(region.memory(), config).expect("large enough");
+        let mut twin: EntryHeap<'_, W> =
+            EntryHeap::new(region.memory(), config).expect("large enough");
         let mut handles: BTreeMap<u32, Bytes<core::mem::MaybeUninit<u8>>> = BTreeMap::new();
         for round in 0..if cfg!(miri) { 2 } else { 40 } {
             for _ in 0..60 {
@@ -198,7 +199,7 @@ fn is_a_free_of_each<W: Width<Generation = ()>>() {
                 continue;
             }
             for class in config.geometry().classes() {
-                let live = |heap: &Heap<'_, W>| heap.class_usage(class).0;
+                let live = |heap: &EntryHeap<'_, W>| heap.class_usage(class).0;
                 assert_eq!(live(&world.heap), live(&twin));
             }
             world.heap.compact(u64::MAX);
@@ -245,7 +246,7 @@ fn a_sweep_gives_back_pages_and_those_of_the_table() {
 /// better.
 fn fit_when_packed(config: &Config, bytes: usize, lens: impl Iterator<Item = usize>) -> bool {
     let mut region = JunkRegion::new(bytes, PAGE, 1);
-    let heap: Heap<'_, Wide> = Heap::new(region.memory(), config).expect("large enough");
+    let heap: EntryHeap<'_, Wide> = EntryHeap::new(region.memory(), config).expect("large enough");
     lens.map(|len| heap.allocate_entry(len))
         .all(|served| served.is_ok())
 }

@@ -8,7 +8,8 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use surefit_compact::certify::{Budget, ClassSet, Demand, certify};
 use surefit_compact::{
-    Bound, Bytes, Config, Contiguous, Geometry, GeometrySpec, Heap, KeyHeap, Wide, table_bytes,
+    Bound, Bytes, Config, Contiguous, EntryHeap, Geometry, GeometrySpec, Heap, KeyHeap, Wide,
+    table_bytes,
 };
 use surefit_core::Refused;
 
@@ -234,7 +235,8 @@ fn aligned(memory: &mut [MaybeUninit<u8>]) -> &mut [MaybeUninit<u8>] {
 fn entries_beyond_the_room_of_the_table_are_refused() {
     let config = config(Bound::DEFAULT);
     let mut memory = junk(256 * PAGE);
-    let mut heap: Heap = Heap::with_limit(&mut memory, &config, 200 * PAGE, 500).expect("room");
+    let heap = Heap::with_limit(&mut memory, &config, 200 * PAGE, 500).expect("room");
+    let mut heap: EntryHeap = EntryHeap::from(heap);
     let mut objects = Vec::new();
     let refused = loop {
         match heap.alloc(layout(8)) {

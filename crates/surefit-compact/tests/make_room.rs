@@ -3,7 +3,7 @@
 use core::alloc::Layout;
 use core::mem::MaybeUninit;
 
-use surefit_compact::{Config, Geometry, GeometrySpec, Heap, Spacing, Wide};
+use surefit_compact::{Config, EntryHeap, Geometry, GeometrySpec, Spacing, Wide};
 use surefit_core::Refused;
 
 fn junk(bytes: usize) -> Vec<MaybeUninit<u8>> {
@@ -25,7 +25,7 @@ fn lengths_of_all_size_classes_can_be_asked_for() {
     let lens = one_of_each(&config);
     assert!(lens.len() > 40, "{} classes", lens.len());
     let mut memory = junk(4 << 20);
-    let mut heap = Heap::<Wide>::new(&mut memory, &config).expect("large enough");
+    let mut heap = EntryHeap::<Wide>::new(&mut memory, &config).expect("large enough");
     assert_eq!(heap.can_serve(&lens), Ok(()));
     assert!(heap.would_fit(&lens));
     assert_eq!(heap.make_room(&lens), Ok(()));
@@ -63,14 +63,14 @@ fn lengths_of_the_most_size_classes_there_can_be_are_asked_for() {
     let config = config.with_pieces(None).expect("valid");
     let lens: Vec<usize> = (1..=128).map(|number| 8 * number).collect();
     let mut memory = junk(1 << 20);
-    let mut heap = Heap::<Wide>::new(&mut memory, &config).expect("large enough");
+    let mut heap = EntryHeap::<Wide>::new(&mut memory, &config).expect("large enough");
     assert_eq!(heap.can_serve(&lens), Ok(()));
     assert_eq!(heap.make_room(&lens), Ok(()));
     assert!(heap.would_fit(&lens));
 }
 
 /// What a heap with one live object reports for lengths that it never serves.
-fn assert_refused(heap: &mut Heap<'_, Wide>, lens: &[usize]) {
+fn assert_refused(heap: &mut EntryHeap<'_, Wide>, lens: &[usize]) {
     assert!(heap.can_serve(lens).is_err(), "{lens:?}");
     assert!(!heap.would_fit(lens), "{lens:?}");
     assert!(heap.make_room(lens).is_err(), "{lens:?}");
@@ -81,7 +81,7 @@ fn lengths_up_to_the_largest_are_refused() {
     for piece in [Some(64), Some(4096), None] {
         let config = Config::DEFAULT.with_pieces(piece).expect("valid");
         let mut memory = junk(1 << 20);
-        let mut heap = Heap::<Wide>::new(&mut memory, &config).expect("large enough");
+        let mut heap = EntryHeap::<Wide>::new(&mut memory, &config).expect("large enough");
         let _live = heap.insert(1_u64).expect("room");
         for len in [1 << 31, isize::MAX as usize, usize::MAX - 7, usize::MAX] {
             for lens in [&[len][..], &[len, len, len, len], &[8, len], &[len, 8]] {

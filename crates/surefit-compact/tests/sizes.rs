@@ -9,7 +9,8 @@ use surefit_compact::layout::{class_state_bytes, fixed_bytes, page_record_bytes,
 use surefit_compact::pieces::{Division, Pieces};
 use surefit_compact::shared::{PerClass, PerPage, ShardedHeap, SharedConfig, SharedHeap};
 use surefit_compact::{
-    Bound, Config, Geometry, GeometrySpec, Heap, KeyHeap, Medium, Narrow, Tail, Wide, Width,
+    Bound, Config, EntryHeap, Geometry, GeometrySpec, Heap, KeyHeap, Medium, Narrow, Tail, Wide,
+    Width,
 };
 use surefit_core::{RawHeap, Refused};
 use surefit_testkit::JunkRegion;
@@ -66,7 +67,7 @@ fn check_heap<W: Width<Generation = ()>>(width: usize, piece: Option<usize>) {
     let config = Config::new(Geometry::new(&spec).expect("valid"), Bound::DEFAULT).expect("valid");
     let config = config.with_pieces(piece).expect("valid");
     let mut region = JunkRegion::new(120_000, 4096, 1);
-    let mut heap = Heap::<W>::new(region.memory(), &config).expect("large enough");
+    let mut heap = EntryHeap::<W>::new(region.memory(), &config).expect("large enough");
     let size = if piece.is_some() { 5000 } else { 4000 };
     let mut object = heap
         .alloc(Layout::from_size_align(size, 8).expect("valid"))

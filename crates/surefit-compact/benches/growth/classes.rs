@@ -4,7 +4,7 @@
 use core::alloc::Layout;
 use core::hint::black_box;
 
-use surefit_compact::{Bound, Bytes, Config, Geometry, GeometrySpec, Handle, Heap, Spacing};
+use surefit_compact::{Bound, Bytes, Config, EntryHeap, Geometry, GeometrySpec, Handle, Spacing};
 use surefit_testkit::growth::{Grows, Table};
 
 use crate::{Object, region};
@@ -43,7 +43,7 @@ static MANY_CLASSES: Config = of_sizes(&MANY);
 
 /// Its text has pieces of one size alone, so that its pieces are of the same classes everywhere.
 struct Scene {
-    heap: Heap<'static>,
+    heap: EntryHeap<'static>,
     objects: Vec<Option<Handle<Object>>>,
     text: Option<Bytes<u8>>,
 }
@@ -52,7 +52,7 @@ fn layout(bytes: usize) -> Layout {
     Layout::from_size_align(bytes, 1).expect("a layout")
 }
 
-fn scene(mut heap: Heap<'static>) -> Scene {
+fn scene(mut heap: EntryHeap<'static>) -> Scene {
     let insert = |number: u64| Some(heap.insert([number; 5]).expect("fits"));
     let mut objects: Vec<_> = (0..1000).map(insert).collect();
     for freed in objects.iter_mut().skip(7).step_by(10) {
@@ -81,7 +81,7 @@ pub(crate) fn config(classes: usize) -> &'static Config {
 fn of_classes(classes: usize) -> Scene {
     let config = config(classes);
     let sizes = if classes == 3 { &FEW[..] } else { &MANY[..] };
-    let mut heap = Heap::new(region(4 << 20), config).expect("large enough");
+    let mut heap = EntryHeap::new(region(4 << 20), config).expect("large enough");
     for &size in sizes {
         let object = heap.alloc_contiguous(layout(size as usize)).expect("fits");
         black_box(object.len());
@@ -100,7 +100,8 @@ fn full(classes: usize) -> Scene {
 /// Objects of a page, every other one of which was freed.
 fn of_pages(pages: usize) -> Scene {
     static CONFIG: Config = Config::DEFAULT;
-    let mut heap = Heap::new(region((2 * pages + 40) * (16 << 10)), &CONFIG).expect("large enough");
+    let mut heap =
+        EntryHeap::new(region((2 * pages + 40) * (16 << 10)), &CONFIG).expect("large enough");
     let page = layout(16 << 10);
     let objects: Vec<_> = (0..2 * pages)
         .map(|_| heap.alloc_contiguous(page).expect("fits"))

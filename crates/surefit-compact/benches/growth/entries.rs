@@ -3,7 +3,7 @@
 use core::alloc::Layout;
 use core::hint::black_box;
 
-use surefit_compact::{Bound, Bytes, Config, Contiguous, Geometry, Heap};
+use surefit_compact::{Bound, Bytes, Config, Contiguous, EntryHeap, Geometry};
 use surefit_testkit::growth::{Grows, Table};
 
 use crate::{OBJECTS, region};
@@ -27,7 +27,7 @@ fn layout(bytes: usize) -> Layout {
 /// Objects of 40 bytes with entries, every tenth of them freed, as many entries lent, and an object in
 /// pieces of [`LONG`] bytes.
 struct Scene {
-    heap: Heap<'static>,
+    heap: EntryHeap<'static>,
     entries: Vec<u32>,
     lent: u32,
     long: u32,
@@ -35,7 +35,7 @@ struct Scene {
 
 const LONG: usize = 20_000;
 
-fn over(mut heap: Heap<'static>, objects: usize) -> Scene {
+fn over(mut heap: EntryHeap<'static>, objects: usize) -> Scene {
     let allocate = |_| heap.allocate_entry(40).expect("fits");
     let entries: Vec<_> = (0..objects).map(allocate).collect();
     let long = heap.allocate_entry(LONG).expect("fits");
@@ -57,13 +57,13 @@ fn over(mut heap: Heap<'static>, objects: usize) -> Scene {
 }
 
 fn scene(objects: usize) -> Scene {
-    let heap = Heap::new(region(objects * 96 + (2 << 20)), &CONFIG);
+    let heap = EntryHeap::new(region(objects * 96 + (2 << 20)), &CONFIG);
     over(heap.expect("large enough"), objects)
 }
 
 /// No page is free, and every page of small objects is half empty.
 fn scattered(objects: usize) -> Scene {
-    let heap = Heap::new(region(objects * 96 + (2 << 20)), &UNBOUNDED);
+    let heap = EntryHeap::new(region(objects * 96 + (2 << 20)), &UNBOUNDED);
     let mut scene = over(heap.expect("large enough"), objects);
     while scene.heap.allocate_entry(16 << 10).is_ok() {}
     for &entry in scene.entries.iter().step_by(2) {
@@ -143,12 +143,12 @@ pub(crate) fn entries(table: &mut Table) {
 
 /// Objects of bytes, nine of ten of them freed.
 struct Bytewise {
-    heap: Heap<'static>,
+    heap: EntryHeap<'static>,
     kept: Vec<Bytes<u8>>,
 }
 
 fn sparse(objects: usize) -> Bytewise {
-    let mut heap = Heap::new(region(objects * 96 + (2 << 20)), &CONFIG).expect("large enough");
+    let mut heap = EntryHeap::new(region(objects * 96 + (2 << 20)), &CONFIG).expect("large enough");
     let alloc = |_| heap.alloc_zeroed(layout(40)).expect("fits");
     let all: Vec<_> = (0..objects).map(alloc).collect();
     let mut kept = Vec::new();
@@ -163,13 +163,13 @@ fn sparse(objects: usize) -> Bytewise {
 
 /// Objects over a page; small ones lie between them.
 struct Windows {
-    heap: Heap<'static>,
+    heap: EntryHeap<'static>,
     objects: Vec<Option<Contiguous>>,
 }
 
 fn windows(objects: usize) -> Windows {
     let region = region((objects + 20) * (128 << 10) + (2 << 20));
-    let mut heap = Heap::new(region, &CONFIG).expect("large enough");
+    let mut heap = EntryHeap::new(region, &CONFIG).expect("large enough");
     let mut all = Vec::new();
     for number in 0..objects {
         let object = heap.alloc_contiguous(layout(100_000)).expect("fits");

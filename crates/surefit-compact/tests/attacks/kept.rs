@@ -7,8 +7,8 @@ use std::mem::MaybeUninit;
 
 use surefit_compact::block_table::{BlockTableConfig, BlockTableHeap};
 use surefit_compact::{
-    Bound, Bytes, Config, Geometry, GeometrySpec, Heap, KeyHeap, Medium, Narrow, SizeClass,
-    Spacing, Tail, Wide, Width,
+    Bound, Bytes, Config, EntryHeap, Geometry, GeometrySpec, Heap, KeyHeap, Medium, Narrow,
+    SizeClass, Spacing, Tail, Wide, Width,
 };
 
 const REGION: usize = 60_000;
@@ -102,7 +102,7 @@ fn lists_while_the_heap_fills<W: Width<Generation = ()>>() {
     let config = config(W::WORD_BYTES);
     for former in [8, 16, 64, 512] {
         let mut memory = vec![MaybeUninit::new(0xA5); REGION];
-        let heap = used_before::<W>(&mut memory, &config, former);
+        let heap = EntryHeap::from(used_before::<W>(&mut memory, &config, former));
         for class in config.geometry().classes() {
             let before = fill(&heap, 8 << class.index(), 1, 5);
             let live: BTreeSet<u32> = heap.live_blocks().map(|block| block.index).collect();
@@ -145,11 +145,11 @@ fn lists_of_what_lives_stay_true_while_the_heap_fills() {
 }
 
 /// A heap with many parked page-blocks in the class of 64 bytes, and the class.
-fn with_parked<'m, W: Width>(
+fn with_parked<'m, W: Width<Generation = ()>>(
     memory: &'m mut [MaybeUninit<u8>],
     config: &'m Config,
-) -> (Heap<'m, W>, SizeClass) {
-    let mut heap: Heap<'m, W> = Heap::new(memory, config).expect("large enough");
+) -> (EntryHeap<'m, W>, SizeClass) {
+    let mut heap: EntryHeap<'m, W> = EntryHeap::new(memory, config).expect("large enough");
     let mut objects = fill(&heap, 64, 1, 400);
     for _ in 0..40 {
         heap.free_bytes(objects.pop().expect("400 objects"));
@@ -159,7 +159,7 @@ fn with_parked<'m, W: Width>(
 }
 
 /// Calls by which a shared borrow takes or gives back what is parked, and overwrites its links.
-fn take_parked<W: Width<Generation = ()>>(heap: &Heap<'_, W>, class: SizeClass, call: usize) {
+fn take_parked<W: Width<Generation = ()>>(heap: &EntryHeap<'_, W>, class: SizeClass, call: usize) {
     match call {
         0 => (0..40).for_each(|_| {
             let _leaked = heap.insert([u64::MAX; 8]).expect("room");

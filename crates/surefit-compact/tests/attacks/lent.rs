@@ -2,15 +2,15 @@
 
 use super::*;
 
-fn lent(heap: &Heap<'_>) -> Vec<u32> {
+fn lent(heap: &EntryHeap<'_>) -> Vec<u32> {
     heap.lent_entries().collect()
 }
 
 /// A heap that has lent three entries, and holds a value.
-fn lending(memory: &mut [MaybeUninit<u8>]) -> (Heap<'_>, [u32; 3], Handle<u64>) {
-    let mut heap = Heap::<Wide>::new(memory, &CONFIG).expect("large enough");
+fn lending(memory: &mut [MaybeUninit<u8>]) -> (EntryHeap<'_>, [u32; 3], Handle<u64>) {
+    let mut heap = EntryHeap::<Wide>::new(memory, &CONFIG).expect("large enough");
     let value = heap.insert(7_u64).expect("room");
-    let most = Heap::<Wide>::LENT_PLACES - 1;
+    let most = EntryHeap::<Wide>::LENT_PLACES - 1;
     let entries = [0, 1, most].map(|place| heap.lend_entry(place).expect("room"));
     let places = entries.map(|entry| heap.lent_place_of(entry));
     assert_eq!(places, [Some(0), Some(1), Some(most)]);
@@ -42,7 +42,7 @@ fn entries_that_are_not_lent_are_told() {
 fn places_and_lengths_of_any_number_are_taken_or_told() {
     let mut region = region(1 << 17);
     let (mut heap, entries, value) = lending(region.memory());
-    for place in [Heap::<Wide>::LENT_PLACES, 1 << 31, u32::MAX] {
+    for place in [EntryHeap::<Wide>::LENT_PLACES, 1 << 31, u32::MAX] {
         assert!(panics(|| heap.lend_entry(place)));
         assert!(panics(|| heap.relocate_entry(entries[0], place)));
     }
@@ -69,7 +69,7 @@ fn places_and_lengths_of_any_number_are_taken_or_told() {
 #[test]
 fn a_heap_lends_all_that_its_table_can_hold() {
     let mut region = region(1 << 17);
-    let mut heap = Heap::<Wide>::new(region.memory(), &CONFIG).expect("large enough");
+    let mut heap = EntryHeap::<Wide>::new(region.memory(), &CONFIG).expect("large enough");
     let handles: Vec<_> = (0..3000)
         .map(|nth| heap.insert(nth as u64).expect("room"))
         .collect();

@@ -9,8 +9,8 @@ use surefit_compact::block_table::{BlockTableConfig, BlockTableHeap};
 use surefit_compact::certify::{Budget, ClassSet};
 use surefit_compact::direct::DirectHeap;
 use surefit_compact::{
-    Bound, Bytes, Config, ConfigError, Fraction, Generation, Geometry, GeometrySpec, Heap, KeyHeap,
-    Keyed, Medium, Narrow, PageOrder, Spacing, Tail, Wide, Width, Word, layout,
+    Bound, Bytes, Config, ConfigError, EntryHeap, Fraction, Generation, Geometry, GeometrySpec,
+    Heap, KeyHeap, Keyed, Medium, Narrow, PageOrder, Spacing, Tail, Wide, Width, Word, layout,
 };
 use surefit_core::{RawHeap, Refused};
 
@@ -65,7 +65,7 @@ const REGION: usize = 40_000;
 fn lengths_in_a_heap<W: Width<Generation = ()>>(piece: Option<usize>, bound: Bound) {
     let config = config(W::WORD_BYTES, piece, bound);
     let mut memory = vec![MaybeUninit::new(9); REGION];
-    let mut heap: Heap<'_, W> = Heap::new(&mut memory, &config).expect("large enough");
+    let mut heap: EntryHeap<'_, W> = EntryHeap::new(&mut memory, &config).expect("large enough");
     let mut kept = heap.alloc_zeroed(Layout::new::<[u64; 40]>()).expect("room");
     for layout in layouts() {
         let fits = heap.can_allocate_bytes(layout.size(), layout.align());
@@ -174,7 +174,7 @@ fn size_classes_of_another_partitioning_hold_nothing() {
     )
     .expect("valid");
     let mut memory = vec![MaybeUninit::new(9); REGION];
-    let heap: Heap = Heap::new(&mut memory, &few).expect("large enough");
+    let heap: EntryHeap = EntryHeap::new(&mut memory, &few).expect("large enough");
     let _leaked = heap.insert([0_u8; 16]).expect("room");
     for class in many.classes() {
         let own = class.index() < 2;

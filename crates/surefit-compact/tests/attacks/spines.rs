@@ -11,7 +11,7 @@ use std::mem::MaybeUninit;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use surefit_compact::{
-    Bound, Config, Geometry, GeometrySpec, Heap, Medium, Narrow, Spacing, Tail, Wide, Width,
+    Bound, Config, EntryHeap, Geometry, GeometrySpec, Medium, Narrow, Spacing, Tail, Wide, Width,
 };
 
 /// The contents of a region before a heap is made in it. No number of an entry has this byte.
@@ -30,7 +30,7 @@ fn config(word_bytes: usize, piece: usize) -> Config {
 }
 
 /// The bytes of a live entry's page-block.
-fn block<W: Width<Generation = ()>>(heap: &Heap<'_, W>, entry: u32) -> (*mut u8, usize) {
+fn block<W: Width<Generation = ()>>(heap: &EntryHeap<'_, W>, entry: u32) -> (*mut u8, usize) {
     // SAFETY: S1: the callers' entries are live.
     let (first, class) = unsafe { heap.entry_block(entry) };
     let bytes = heap.config().geometry().layout(class).block_bytes;
@@ -40,7 +40,7 @@ fn block<W: Width<Generation = ()>>(heap: &Heap<'_, W>, entry: u32) -> (*mut u8,
 /// Walks an object whose page-blocks, spines and all, are overwritten with numbers from call `from`
 /// on.
 fn walk_while_writing<W: Width<Generation = ()>>(
-    heap: &Heap<'_, W>,
+    heap: &EntryHeap<'_, W>,
     (entry, len): (u32, usize),
     from: usize,
     random: &mut ChaCha8Rng,
@@ -85,7 +85,8 @@ fn spines_that_change<W: Width<Generation = ()>>(piece: usize) -> (u32, u32) {
     ] {
         for from in [1, 2, 3, 4, 5, 9, 17, 30, usize::MAX] {
             let mut memory = vec![MaybeUninit::new(JUNK); 120_000];
-            let heap: Heap<'_, W> = Heap::new(&mut memory, &config).expect("large enough");
+            let heap: EntryHeap<'_, W> =
+                EntryHeap::new(&mut memory, &config).expect("large enough");
             let others: Vec<u32> = (0..20)
                 .map_while(|n| heap.allocate_entry(8 * n).ok())
                 .collect();
@@ -122,7 +123,8 @@ fn no_byte_of_an_entrys_page_blocks_is_left_unwritten() {
         let config = config(W::WORD_BYTES, piece);
         for len in [0, 1, 9, 63, 64, 65, 300, 1000, 1025, 3001, 20 * piece + 3] {
             let mut memory = vec![MaybeUninit::new(JUNK); 60_000];
-            let heap: Heap<'_, W> = Heap::new(&mut memory, &config).expect("large enough");
+            let heap: EntryHeap<'_, W> =
+                EntryHeap::new(&mut memory, &config).expect("large enough");
             let Ok(entry) = heap.allocate_entry(len) else {
                 assert!(len > 1024 || !heap.is_split(len));
                 continue;
@@ -152,7 +154,7 @@ fn no_byte_of_an_entrys_page_blocks_is_left_unwritten() {
 fn numbers_that_name_no_object_lead_nowhere() {
     let config = config(4, 64);
     let mut memory = vec![MaybeUninit::new(JUNK); 60_000];
-    let heap: Heap = Heap::new(&mut memory, &config).expect("large enough");
+    let heap: EntryHeap = EntryHeap::new(&mut memory, &config).expect("large enough");
     let entry = heap.allocate_entry(2000).expect("room");
     let lens = [
         0,

@@ -1,6 +1,6 @@
 //! Sweeps, and moves that make room, beside contiguous objects.
 
-use surefit_compact::{Heap, Narrow, Wide, Width};
+use surefit_compact::{EntryHeap, Narrow, Wide, Width};
 use surefit_core::Refused;
 use surefit_testkit::Random;
 
@@ -21,7 +21,7 @@ fn sweep<W: Width<Generation = ()>>(seed: u64, word_bytes: usize) {
     let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let config = config(bounds()[random.below(4)], word_bytes);
     let mut memory = junk(60 * (PAGE + 64) + 2048);
-    let mut heap: Heap<'_, W> = Heap::new(&mut memory, &config).expect("large enough");
+    let mut heap: EntryHeap<'_, W> = EntryHeap::new(&mut memory, &config).expect("large enough");
     for _ in 0..if cfg!(miri) { 3 } else { 40 } {
         let mut large = Vec::new();
         while large.len() < 3 + random.below(6) {
@@ -79,7 +79,7 @@ fn a_sweep_frees_windows_that_are_not_kept_narrow() {
 fn windows_keep_pages_from_the_address_table() {
     let config = config(bounds()[0], 4);
     let mut memory = junk(18 * (PAGE + 64));
-    let mut heap: Heap<'_> = Heap::new(&mut memory, &config).expect("large enough");
+    let mut heap: EntryHeap<'_> = EntryHeap::new(&mut memory, &config).expect("large enough");
     let pages = heap.stats().fresh_pages as usize;
     let object = heap
         .alloc_contiguous_zeroed(layout(16 * PAGE, 1))

@@ -9,7 +9,7 @@
 
 use core::mem::MaybeUninit;
 
-use surefit_compact::{Config, Heap, SizeClass, Wide};
+use surefit_compact::{Config, EntryHeap, SizeClass, Wide};
 use surefit_core::Refused;
 
 use super::pieces::Pieces;
@@ -27,7 +27,7 @@ impl<'m> CompactFit<'m> {
     /// `pieces` has room for one bit per entry.
     ///
     /// # Errors
-    /// As [`Heap::new`].
+    /// As [`EntryHeap::new`].
     ///
     /// # Panics
     /// If the configuration has one size-class only, or there are fewer words than
@@ -39,12 +39,12 @@ impl<'m> CompactFit<'m> {
     ) -> Result<Self, Refused> {
         let words = Self::piece_words(region.len(), config);
         assert!(pieces.len() >= words, "{words} words are needed for pieces");
-        let heap = Heap::new(region, config)?;
+        let heap = EntryHeap::new(region, config)?;
         Ok(Self::over(heap, &mut pieces[..words]))
     }
 
     /// A space over a new heap, and words for all bits that it needs.
-    pub(super) fn over(heap: Heap<'m, Wide>, pieces: &'m mut [u64]) -> Self {
+    pub(super) fn over(heap: EntryHeap<'m, Wide>, pieces: &'m mut [u64]) -> Self {
         let geometry = heap.config().geometry();
         let class = |index| geometry.class(index).expect("at least two size-classes");
         Self {
@@ -87,7 +87,7 @@ impl<'m> Collector<'m, CompactFit<'m>> {
     /// region if the smallest objects have 16 bytes.
     ///
     /// # Errors
-    /// [`Refused::Region`] if the region is too small; others as [`Heap::new`].
+    /// [`Refused::Region`] if the region is too small; others as [`EntryHeap::new`].
     ///
     /// # Panics
     /// If the configuration has one size-class only.
@@ -101,11 +101,11 @@ impl<'m> Collector<'m, CompactFit<'m>> {
         let heap_bytes = region.len().saturating_sub(sizes.bytes());
         let (heap, behind) = region.split_at_mut(heap_bytes);
         let Some((table, _)) = tables::split(behind, sizes.words()) else {
-            let nothing = Heap::<Wide>::new(&mut [], config).map(|_| ());
+            let nothing = EntryHeap::<Wide>::new(&mut [], config).map(|_| ());
             let refused = nothing.err().unwrap_or(Refused::NoPage);
             return Err(with_tables(refused, beside));
         };
-        let heap = Heap::new(heap, config);
+        let heap = EntryHeap::new(heap, config);
         let heap = heap.map_err(|refused| with_tables(refused, beside))?;
         let [bits, pieces, stack] = sizes.split(tables::zeroed(table));
         let space = CompactFit::over(heap, pieces);
@@ -186,7 +186,7 @@ pub(super) fn with_tables(refused: Refused, beside: impl Fn(usize) -> usize) -> 
 
 /// The largest request that an empty heap serves, in bytes: as many whole pieces as fit, and a
 /// remainder.
-fn largest_request(heap: &Heap<'_, Wide>) -> usize {
+fn largest_request(heap: &EntryHeap<'_, Wide>) -> usize {
     let geometry = heap.config().geometry();
     let Some(piece) = heap.config().piece_bytes() else {
         return geometry.page_bytes();

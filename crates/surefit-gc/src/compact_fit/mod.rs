@@ -26,7 +26,7 @@
 //!
 //! # Bounds
 //! An access reads the object's entry, the class of its page, and the word; for an object in
-//! pieces, two entries and a word of the spine as well. A sweep is [`Heap::retain`]. Each object
+//! pieces, two entries and a word of the spine as well. A sweep is [`EntryHeap::retain`](surefit_compact::EntryHeap::retain). Each object
 //! costs an entry and a back-reference, eight bytes. Bits cost 1/38 of the region.
 //!
 //! # Drawbacks
@@ -50,7 +50,7 @@ mod tests;
 
 use core::ptr::NonNull;
 
-use surefit_compact::{Bound, Config, Geometry, GeometrySpec, Heap, SizeClass, Stats, Wide};
+use surefit_compact::{Bound, Config, EntryHeap, Geometry, GeometrySpec, SizeClass, Stats, Wide};
 use surefit_core::{Corruption, Parts, Refused};
 use surefit_freelist::Swept;
 
@@ -78,7 +78,7 @@ pub struct Relief {
 /// [`Bound::Unbounded`], page-blocks move only when a page is missing.
 #[derive(Debug)]
 pub struct CompactFit<'m> {
-    heap: Heap<'m, Wide>,
+    heap: EntryHeap<'m, Wide>,
     /// C1.
     pieces: Pieces<'m>,
     /// The class of stubs.
@@ -115,7 +115,7 @@ impl CompactFit<'_> {
 
     /// The configuration of the heap.
     #[must_use]
-    pub const fn config(&self) -> &Config {
+    pub fn config(&self) -> &Config {
         self.heap.config()
     }
 
@@ -212,7 +212,7 @@ impl CompactFit<'_> {
 }
 
 /// The lengths that a request needs: with a stub if it is in pieces.
-fn lens<'a>(heap: &Heap<'_, Wide>, with_stub: &'a [usize; 2]) -> &'a [usize] {
+fn lens<'a>(heap: &EntryHeap<'_, Wide>, with_stub: &'a [usize; 2]) -> &'a [usize] {
     &with_stub[..1 + usize::from(heap.is_split(with_stub[0]))]
 }
 
@@ -222,7 +222,7 @@ const fn free_bytes(parts: &Parts) -> u64 {
 }
 
 /// Free page-blocks, and free pages.
-fn free_blocks(heap: &Heap<'_, Wide>) -> u64 {
+fn free_blocks(heap: &EntryHeap<'_, Wide>) -> u64 {
     let geometry = heap.config().geometry();
     let in_pages = geometry.classes().map(|class| {
         let (live, pages) = heap.class_usage(class);

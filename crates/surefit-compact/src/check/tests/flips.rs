@@ -15,6 +15,7 @@ use surefit_testkit::{JunkRegion, Random};
 use super::*;
 use crate::byte_key::ByteKey;
 use crate::contiguous::Contiguous;
+use crate::entries::EntryHeap;
 use crate::handle::Name;
 use crate::key::KeyHeap;
 use crate::width::Counted;
@@ -498,13 +499,13 @@ fn flips_of_a_heap_with_a_limit_are_told_or_harmless() {
     let config = config::<Wide>(bounds()[3]);
     let mut region = JunkRegion::new(50_000, 2048, 5);
     let heap = Heap::<Wide>::with_limit(region.memory(), &config, 26_000, 400);
-    let mut heap = heap.expect("large enough");
+    let mut heap = EntryHeap::from(heap.expect("large enough"));
     for place in [0, 7, 300] {
         heap.lend_entry(place).expect("room");
     }
     attack(
         "Heap, with a limit",
-        &mut heap,
+        &mut *heap,
         (&LENS, 110),
         101,
         leaves_out,

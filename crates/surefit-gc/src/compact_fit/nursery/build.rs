@@ -7,7 +7,7 @@
 
 use core::mem::MaybeUninit;
 
-use surefit_compact::{Config, Heap, Wide};
+use surefit_compact::{Config, EntryHeap, Wide};
 use surefit_core::Refused;
 
 use super::eden::{Eden, UNIT};
@@ -23,7 +23,7 @@ const PARTS: usize = 16;
 
 /// The units of a nursery.
 const fn units(nursery_bytes: usize) -> usize {
-    let most = Heap::<Wide>::LENT_PLACES as usize;
+    let most = EntryHeap::<Wide>::LENT_PLACES as usize;
     let units = nursery_bytes / UNIT;
     if units < most { units } else { most }
 }
@@ -85,18 +85,18 @@ impl<'m> Collector<'m, Nursery<'m>> {
             sizes.bytes().saturating_add(units.saturating_mul(UNIT))
         };
         let heap_bytes = region.len().saturating_sub(beside(region.len()));
-        if let Ok(limit) = usize::try_from(Heap::<Wide>::LENDS_UP_TO) {
+        if let Ok(limit) = usize::try_from(EntryHeap::<Wide>::LENDS_UP_TO) {
             if heap_bytes > limit {
                 return Err(Refused::TooLarge { limit });
             }
         }
         let (heap, behind) = region.split_at_mut(heap_bytes);
         let Some((table, _)) = tables::split(behind, sizes.words().saturating_add(units)) else {
-            let nothing = Heap::<Wide>::new(&mut [], config).map(|_| ());
+            let nothing = EntryHeap::<Wide>::new(&mut [], config).map(|_| ());
             let refused = nothing.err().unwrap_or(Refused::NoPage);
             return Err(with_tables(refused, beside));
         };
-        let heap = Heap::new(heap, config);
+        let heap = EntryHeap::new(heap, config);
         let heap = heap.map_err(|refused| with_tables(refused, beside))?;
         let (table, eden) = tables::zeroed(table).split_at_mut(sizes.words());
         let [bits, pieces, stack] = sizes.split(table);

@@ -28,13 +28,14 @@
 use surefit_classes::SizeClass;
 use surefit_core::Refused;
 
+use super::EntryHeap;
 use crate::demand::BlockDemand;
 use crate::engine::Engine;
 use crate::heap::Heap;
 use crate::page::Page;
 use crate::width::Width;
 
-impl<W: Width<Generation = ()>> Heap<'_, W> {
+impl<W: Width<Generation = ()>> EntryHeap<'_, W> {
     /// Whether byte objects of all these lengths, aligned to eight, can be allocated now. O(classes),
     /// times a constant: it may give parked page-blocks back to their pages.
     ///
@@ -62,8 +63,11 @@ impl<W: Width<Generation = ()>> Heap<'_, W> {
         let demand = self.demand_of(lens);
         demand.is_ok_and(|demand| self.engine.would_fit(&demand))
     }
+}
 
-    fn demand_of(&self, lens: &[usize]) -> Result<BlockDemand, Refused> {
+impl<W: Width> Heap<'_, W> {
+    /// What byte objects of these lengths, aligned to eight, need.
+    pub(crate) fn demand_of(&self, lens: &[usize]) -> Result<BlockDemand, Refused> {
         let mut demand = BlockDemand::new();
         for &len in lens {
             self.add_object(&mut demand, len, 8)?;
@@ -77,7 +81,7 @@ impl<'m, W: Width> Engine<'m, W> {
         clippy::arithmetic_side_effects,
         reason = "sums of at most 128 numbers of 33 bits, in 64 bits; free pages were opened"
     )]
-    fn would_fit(&self, demand: &BlockDemand) -> bool {
+    pub(crate) fn would_fit(&self, demand: &BlockDemand) -> bool {
         let geometry = self.pages.geometry;
         let packed = geometry.classes().map(|class| {
             let live = u64::from(self.class_state(class).live());
@@ -135,24 +139,5 @@ impl<'m, W: Width> Engine<'m, W> {
 
     fn draining_page(&self, class: SizeClass) -> Option<Page<'m, W>> {
         self.pages.linked(self.source_end(self.class_state(class)))
-    }
-
-    /// Makes the last opened page a never-opened one, if it is free or can be emptied into a free
-    /// page; returns whether it did.
-    pub(crate) fn close_last_page(&self) -> bool {
-        let last = self.frontier.get().checked_sub(1);
-        let last = last.filter(|&last| last >= self.windows.end());
-        let Some(last) = last.and_then(|number| self.pages.page(number)) else {
-            return false;
-        };
-        if last.used() == 0 {
-            self.remove_free_page(last);
-        } else if self.free_page_count.get() > 0 {
-            self.replace_page(last);
-        } else {
-            return false;
-        }
-        self.frontier.set(last.id.word());
-        true
     }
 }

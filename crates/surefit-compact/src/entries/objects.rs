@@ -18,7 +18,7 @@
 //! # Bounds
 //! `retain` reads one bit per entry and one per live page-block, and writes one word per freed
 //! entry; in addition, it copies the bytes of the moves that the bound requires. With
-//! [`Bound::Unbounded`](crate::Bound::Unbounded) there are no moves; then [`Heap::make_room`] moves
+//! [`Bound::Unbounded`](crate::Bound::Unbounded) there are no moves; then [`EntryHeap::make_room`] moves
 //! when a page is missing.
 //!
 //! # Source
@@ -31,10 +31,9 @@ use surefit_classes::automaton;
 use surefit_classes::{Bound, ClassLayout, PageOrder, SizeClass};
 use surefit_core::{Refused, zero};
 
+use super::EntryHeap;
 use crate::class::ClassState;
-use crate::config::Config;
 use crate::engine::Engine;
-use crate::heap::Heap;
 use crate::page::{Block, Page, is_kept};
 use crate::width::{Width, Word};
 
@@ -48,7 +47,7 @@ struct Part {
     is_spine: bool,
 }
 
-impl<W: Width<Generation = ()>> Heap<'_, W> {
+impl<W: Width<Generation = ()>> EntryHeap<'_, W> {
     /// Allocates a byte object of zeros, in pieces if it is longer than a piece; returns its entry.
     /// Never moves an object.
     ///
@@ -98,9 +97,9 @@ impl<W: Width<Generation = ()>> Heap<'_, W> {
     /// The page-block of an entry: its present location, and its size-class.
     ///
     /// # Safety
-    /// S1: the entry is live: [`Heap::allocate_entry`] returned it, [`Heap::take_in_entry`] took it in, or it
+    /// S1: the entry is live: [`EntryHeap::allocate_entry`] returned it, [`EntryHeap::take_in_entry`] took it in, or it
     /// is the entry of a piece,
-    /// and no [`Heap::retain`] has freed it since.
+    /// and no [`EntryHeap::retain`] has freed it since.
     ///
     /// # Complexity
     /// Two loads.
@@ -138,7 +137,7 @@ impl<W: Width<Generation = ()>> Heap<'_, W> {
     /// owns it.
     ///
     /// S1: every byte of the live page-blocks to which the numbers lead was written:
-    /// [`Heap::allocate_entry`] made all objects of the heap, or `entry` and `len` belong to an
+    /// [`EntryHeap::allocate_entry`] made all objects of the heap, or `entry` and `len` belong to an
     /// object that it made. S2: nobody holds a mutable reference into them.
     ///
     /// # Complexity
@@ -158,7 +157,7 @@ impl<W: Width<Generation = ()>> Heap<'_, W> {
     /// order can still be asked for the parts that are left.
     ///
     /// # Safety
-    /// As [`Heap::entries_of`]. The parts from `nth` on need to be live; a number that names no such
+    /// As [`EntryHeap::entries_of`]. The parts from `nth` on need to be live; a number that names no such
     /// page-block counts as none.
     ///
     /// # Complexity
@@ -289,20 +288,13 @@ impl<W: Width<Generation = ()>> Heap<'_, W> {
         self.is_in_pieces(len)
     }
 
-    /// The configuration.
-    #[inline]
-    #[must_use]
-    pub const fn config(&self) -> &Config {
-        self.config
-    }
-
     /// Frees every live page-block whose entry is not kept, and every such lent entry, and moves
     /// others until the compaction bound holds. Entry `e` is kept if word `e / 64` exists and its bit
     /// `e % 64` is set. Returns the number of page-blocks that were live before.
     ///
     /// # Safety
     /// S1: only bits of live or lent entries are set. S2: for an object in pieces, either all of
-    /// [`Heap::entries_of`] are kept or none is. S3: no object that is not kept is used again.
+    /// [`EntryHeap::entries_of`] are kept or none is. S3: no object that is not kept is used again.
     ///
     /// # Complexity
     /// O(entries + words + pages · π/64 + moved bytes).

@@ -12,7 +12,7 @@
 //! the heap takes in what survives. No reference changes, since references are numbers.
 //!
 //! # Invariants
-//! - L1 In a heap of up to [`Heap::LENDS_UP_TO`] bytes an entry is lent iff the highest bit of its word is set
+//! - L1 In a heap of up to [`EntryHeap::LENDS_UP_TO`] bytes an entry is lent iff the highest bit of its word is set
 //!   and the word is not NIL: locations and numbers of entries are lower. A larger heap lends nothing.
 //! - L2 `lent` counts them.
 //!
@@ -29,8 +29,8 @@ use core::ptr::NonNull;
 use surefit_classes::SizeClass;
 use surefit_core::{Corruption, Refused, ensure};
 
+use super::EntryHeap;
 use crate::engine::Engine;
-use crate::heap::Heap;
 use crate::width::{Wide, Width, Word};
 
 /// The bit of a word that says that its entry is lent.
@@ -45,7 +45,7 @@ pub enum EntryPlace {
     Lent(u32),
 }
 
-impl Heap<'_, Wide> {
+impl EntryHeap<'_, Wide> {
     /// Places of lent entries are below this number.
     pub const LENT_PLACES: u32 = LENT - 1;
 
@@ -54,14 +54,14 @@ impl Heap<'_, Wide> {
     pub const LENDS_UP_TO: u64 = 8 << 30;
 
     /// Lends an entry to whoever keeps an object elsewhere, at a place that the borrower names. It
-    /// stays taken until its object is taken in, given back, or not kept by [`Heap::retain`].
+    /// stays taken until its object is taken in, given back, or not kept by [`EntryHeap::retain`].
     ///
     /// # Errors
     /// [`Refused::NoHandle`] if no entry is free and the table cannot grow, or the heap is larger than
     /// 8 GiB. If it is not, what was parked is given back then.
     ///
     /// # Panics
-    /// If the place is not below [`Heap::LENT_PLACES`].
+    /// If the place is not below [`EntryHeap::LENT_PLACES`].
     ///
     /// # Complexity
     /// O(1). If no entry is free, everything parked is given back, or eight entries are made.
@@ -95,7 +95,7 @@ impl Heap<'_, Wide> {
     /// Names another place of a lent entry.
     ///
     /// # Panics
-    /// If the place is not below [`Heap::LENT_PLACES`], or the entry is not lent.
+    /// If the place is not below [`EntryHeap::LENT_PLACES`], or the entry is not lent.
     ///
     /// # Complexity
     /// O(1).
@@ -109,14 +109,14 @@ impl Heap<'_, Wide> {
     /// nothing. The page-block may hold anything, and need not be initialised.
     ///
     /// # Errors
-    /// As [`Heap::allocate_entry`]; [`Refused::TooLarge`] if an object of so many bytes is in pieces. The
+    /// As [`EntryHeap::allocate_entry`]; [`Refused::TooLarge`] if an object of so many bytes is in pieces. The
     /// entry is still lent then.
     ///
     /// # Panics
     /// If the entry is not lent.
     ///
     /// # Complexity
-    /// That of [`Heap::allocate_entry`], without clearing anything.
+    /// That of [`EntryHeap::allocate_entry`], without clearing anything.
     pub fn take_in_entry(&mut self, entry: u32, len: usize) -> Result<NonNull<u8>, Refused> {
         assert!(self.is_lent(entry), "entry {entry} is not lent");
         if self.is_split(len) {
@@ -235,34 +235,6 @@ impl Engine<'_, Wide> {
 
     #[inline]
     fn is_too_large_to_lend(&self) -> bool {
-        self.pages.memory.len() as u64 > Heap::<Wide>::LENDS_UP_TO
-    }
-}
-
-impl<W: Width> Engine<'_, W> {
-    /// Ensures that an entry is free: first gives back what is parked, then lets the table grow.
-    pub(crate) fn make_entries(&self) -> Result<(), Refused> {
-        if self.addresses.is_exhausted() {
-            self.unpark_all();
-        }
-        if self.addresses.is_exhausted() {
-            self.make_table_room()?;
-        }
-        if self.addresses.has_no_free() {
-            self.addresses.make(&self.pages.memory);
-        }
-        Ok(())
-    }
-
-    /// Lets the table grow by a page, if it can.
-    fn make_table_room(&self) -> Result<(), Refused> {
-        if !self.addresses.can_number_another() || self.fresh_after(1).is_none() {
-            return Err(Refused::NoHandle);
-        }
-        if let Some(stock) = self.stock() {
-            stock.serves(1, 0)?;
-        }
-        self.extend_table();
-        Ok(())
+        self.pages.memory.len() as u64 > EntryHeap::<Wide>::LENDS_UP_TO
     }
 }
