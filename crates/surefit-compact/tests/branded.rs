@@ -1,5 +1,5 @@
 //! Branded heaps do what heaps do: the same script leads both through the same states. What the
-//! brand forbids does not compile (`misuse.rs`).
+//! brand forbids does not compile (`ui`).
 
 use core::alloc::Layout;
 use core::mem::MaybeUninit;

@@ -1,7 +1,7 @@
 //! Attacks on heaps that threads share: readers that are interrupted between any two sections,
 //! drops that use the heap that drops them, panics wherever user code runs, numbers of any size.
 //!
-//! `misuse.rs` has what does not compile; `stress.rs` has many threads at once.
+//! `ui` has what does not compile; `stress.rs` has many threads at once.
 
 #[path = "shared_attacks/chains.rs"]
 mod chains;
