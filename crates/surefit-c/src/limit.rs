@@ -3,7 +3,8 @@
 
 use core::ffi::c_void;
 
-use surefit_compact::{Keyed, table_bytes};
+use surefit_compact::Keyed;
+use surefit_compact::layout::table_bytes;
 
 use crate::config::surefit_config;
 use crate::heap::{heap, heap_mut, init, surefit_heap};

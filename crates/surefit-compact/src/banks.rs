@@ -59,28 +59,9 @@ impl<W: Width> Engine<'_, W> {
     }
 }
 
-/// The bytes at the end of a region that a heap with a limit always uses: its tables, with entries
-/// for `objects` objects at once (all pieces of long ones counted). The region has `region_bytes`
-/// bytes and begins at a multiple of the page size. `None` if the region is too short for them and
-/// one page.
-#[must_use]
-pub fn table_bytes<W: Width>(
-    config: &Config,
-    region_bytes: usize,
-    objects: usize,
-) -> Option<usize> {
-    let geometry = config.geometry();
-    let (page, classes) = (geometry.page_bytes(), geometry.class_count());
-    let pages = layout::pages_in::<W>(region_bytes & !7, page, classes);
-    let top = (region_bytes & !7).checked_sub(layout::fixed_bytes::<W>(classes, pages))?;
-    let floor = top.checked_sub(objects.checked_mul(W::ENTRY_BYTES)?)?;
-    let floor = (floor / page).min(pages) * page;
-    (floor > 0).then(|| region_bytes - floor)
-}
-
 impl<'m, W: Width> Heap<'m, W> {
     /// As [`Heap::new`], of a heap that may use only the whole pages in the first `bytes` bytes of
-    /// its region, and [`table_bytes`] at the region's end: entries for `objects` objects at once,
+    /// its region, and [`table_bytes`](layout::table_bytes) at the region's end: entries for `objects` objects at once,
     /// all pieces of long ones counted. [`Heap::add`] gives it more pages, [`Heap::take_back`] takes
     /// some away. It touches no byte between, [`Heap::untouched`]: this memory may be off.
     ///
@@ -123,7 +104,7 @@ impl<'m, W: Width> Heap<'m, W> {
         let mut heap = Self::new(region, config)?;
         let page = config.geometry().page_bytes();
         let len = heap.engine.pages.memory.len();
-        let Some(table) = table_bytes::<W>(config, len, objects) else {
+        let Some(table) = layout::table_bytes::<W>(config, len, objects) else {
             let tables = len - heap.engine.addresses.top();
             let entries = objects.saturating_mul(W::ENTRY_BYTES);
             let needed = entries.saturating_add(2 * page).saturating_add(tables);

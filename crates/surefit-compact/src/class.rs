@@ -14,7 +14,7 @@ pub(crate) const PARKS: bool = cfg!(feature = "holes");
 /// One size-class of a heap. Full pages are in no list: nothing ever searches for them.
 #[derive(Debug)]
 #[repr(C)]
-pub struct ClassState<W: Width> {
+pub(crate) struct ClassState<W: Width> {
     /// First not-full page: the one that became not-full last.
     pub(crate) head: Cell<W::Word>,
     /// Last not-full page: under the hole bound the reservoir.

@@ -129,7 +129,21 @@ type Invariant<T> = fn(T) -> T;
 /// An owning name of a `T` in a [`Heap`](crate::Heap): a relocatable box of eight bytes.
 ///
 /// It is neither `Copy` nor `Clone`: freeing consumes it, so safe code cannot free an object twice
-/// or use a freed object. Dropping it without freeing leaks the object, as forgetting a box does.
+/// or use a freed object. Dropping it without freeing leaks the object, as forgetting a box does. At the
+/// end of a program or of a test, [`Heap::live_blocks`](crate::Heap::live_blocks) lists what leaked:
+///
+/// ```
+/// # use surefit_compact::{Config, Heap};
+/// # static CONFIG: Config = Config::DEFAULT;
+/// # let mut memory = vec![core::mem::MaybeUninit::uninit(); 1 << 20];
+/// let mut heap: Heap = Heap::new(&mut memory, &CONFIG)?;
+/// let (kept, leaked) = (heap.insert([1_u64; 3])?, heap.insert([2_u64; 5])?);
+/// drop(leaked);
+/// heap.free(kept);
+/// let leaked: Vec<u32> = heap.live_blocks().map(|block| block.block_bytes).collect();
+/// assert_eq!(leaked, [40]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// ```compile_fail
 /// # use surefit_compact::{Config, Heap};

@@ -113,10 +113,10 @@ impl<'m, W: Width<Generation = ()>, G: Counted> KeyHeap<'m, W, G> {
         })
     }
 
-    /// As [`table_bytes`](crate::table_bytes), whose entries have no generations.
+    /// As [`layout::table_bytes`](crate::layout::table_bytes), whose entries have no generations.
     #[must_use]
     pub fn table_bytes(config: &Config, region_bytes: usize, objects: usize) -> Option<usize> {
-        crate::table_bytes::<Keyed<W, G>>(config, region_bytes, objects)
+        crate::layout::table_bytes::<Keyed<W, G>>(config, region_bytes, objects)
     }
 
     /// As [`Heap::add`].

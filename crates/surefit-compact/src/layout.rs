@@ -14,6 +14,7 @@
 )]
 
 use crate::class::ClassState;
+use crate::config::Config;
 use crate::page::PageRecord;
 use crate::width::Width;
 
@@ -62,4 +63,23 @@ pub const fn pages_in<W: Width>(bytes: usize, page_bytes: usize, classes: usize)
         None => false,
     };
     if fits { pages } else { pages.saturating_sub(1) }
+}
+
+/// The bytes at the end of a region that a heap with a limit always uses: its tables, with entries
+/// for `objects` objects at once (all pieces of long ones counted). The region has `region_bytes`
+/// bytes and begins at a multiple of the page size. `None` if the region is too short for them and
+/// one page.
+#[must_use]
+pub fn table_bytes<W: Width>(
+    config: &Config,
+    region_bytes: usize,
+    objects: usize,
+) -> Option<usize> {
+    let geometry = config.geometry();
+    let (page, classes) = (geometry.page_bytes(), geometry.class_count());
+    let pages = pages_in::<W>(region_bytes & !7, page, classes);
+    let top = (region_bytes & !7).checked_sub(fixed_bytes::<W>(classes, pages))?;
+    let floor = top.checked_sub(objects.checked_mul(W::ENTRY_BYTES)?)?;
+    let floor = (floor / page).min(pages) * page;
+    (floor > 0).then(|| region_bytes - floor)
 }

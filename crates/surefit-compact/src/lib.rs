@@ -121,12 +121,10 @@ mod supply;
 mod width;
 mod windows;
 
-pub use banks::table_bytes;
 #[cfg(all(feature = "holes", feature = "many-classes", feature = "pieces"))]
 pub use block_table::{BlockTableConfig, BlockTableHeap};
 pub use byte_key::ByteKey;
 pub use certify::{Certificate, Demand, DemandMeter};
-pub use class::ClassState;
 pub use config::{Config, ConfigError};
 pub use contiguous::Contiguous;
 pub use direct::{DirectHeap, PooledHeap};
@@ -135,7 +133,6 @@ pub use handle::{Byte, Bytes, BytesName, Full, Handle};
 pub use heap::Heap;
 pub use key::{Key, KeyHeap};
 pub use large::{ByteVec, Chunks, ChunksMut, Cursor, CursorMut};
-pub use page::PageRecord;
 pub use stats::{LiveBlock, Stats};
 /// From `surefit-classes`: the size-classes, on which the heaps are built.
 pub use surefit_classes::{

@@ -42,7 +42,7 @@ const FRESH: usize = 1;
 /// What the page table stores about one page.
 #[derive(Debug)]
 #[repr(C)]
-pub struct PageRecord<W: Width> {
+pub(crate) struct PageRecord<W: Width> {
     pub(crate) prev: Cell<W::Word>,
     pub(crate) next: Cell<W::Word>,
     pub(crate) used: Cell<u16>,

@@ -7,9 +7,9 @@ use core::mem::MaybeUninit;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use surefit_compact::certify::{Budget, ClassSet, Demand, certify};
+use surefit_compact::layout::table_bytes;
 use surefit_compact::{
     Bound, Bytes, Config, Contiguous, EntryHeap, Geometry, GeometrySpec, Heap, KeyHeap, Wide,
-    table_bytes,
 };
 use surefit_core::Refused;
 

@@ -4,8 +4,9 @@ use core::alloc::Layout;
 use core::hint::black_box;
 use core::time::Duration;
 
+use surefit_compact::layout::table_bytes;
 use surefit_compact::os::{Limits, OsHeap};
-use surefit_compact::{Bytes, Config, Contiguous, Handle, Heap, Wide, table_bytes};
+use surefit_compact::{Bytes, Config, Contiguous, Handle, Heap, Wide};
 use surefit_testkit::growth::{Grows, Table};
 
 use crate::single::{Scene, scene};
