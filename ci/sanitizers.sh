@@ -19,16 +19,17 @@ export SUREFIT_STRESS="${SUREFIT_STRESS:-0.5}"
 # Whatever works on a region is an attack; what several threads use at once is in the second list as well. The heaps beside
 # their models are not here: ci/fuzz.sh drives them, under the address sanitizer too.
 address=(
-  compact_attacks compact_branded compact_direct compact_pieces compact_shared_attacks compact_shared_direct compact_stress
+  compact_attacks compact_branded compact_pieces compact_shared_attacks compact_stress direct_one_owner direct_shared
   freelist_attacks gc_arena gc_attacks
 )
 [ "${SUREFIT_TESTS:-}" != all ] || address+=(
-  compact_beside compact_block_table compact_collect compact_contiguous compact_pooled
+  compact_beside compact_block_table compact_collect compact_contiguous
   compact_sharded compact_shared compact_shared_bytes compact_shared_keys compact_shared_parked
+  direct_attacks direct_pooled
   freelist_limits freelist_run
   gc_access gc_arena_ends gc_compact_fit gc_ends gc_shapes
 )
-thread=(compact_beside compact_sharded compact_shared_direct compact_shared_keys compact_stress)
+thread=(compact_beside compact_sharded compact_shared_keys compact_stress direct_shared)
 
 # Tests of this workspace of sanitizers/, with the compiler and flags that are set.
 tests() {

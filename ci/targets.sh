@@ -47,7 +47,7 @@ tests() {
 
 # The heaps' crates with all integration tests that build there, or with a selection: the tests of size-classes, the attacks on Compact-fit's heaps,
 # and their unit tests.
-heaps=(-p surefit-core -p surefit-classes -p surefit-compact -p surefit-freelist -p surefit-gc)
+heaps=(-p surefit-core -p surefit-classes -p surefit-compact -p surefit-direct -p surefit-freelist -p surefit-gc)
 if [ "${SUREFIT_TESTS:-}" = all ]; then
   chosen=("${heaps[@]}" --lib --test it --no-fail-fast)
   for file in crates/surefit-{compact,freelist,gc}/tests/*.rs; do
@@ -55,7 +55,7 @@ if [ "${SUREFIT_TESTS:-}" = all ]; then
   done
   machines=(i686 aarch64)
 else
-  chosen=(-p surefit-classes -p surefit-compact --lib --test it --test attacks)
+  chosen=(-p surefit-classes -p surefit-compact -p surefit-direct --lib --test it --test attacks)
   machines=(i686)
 fi
 
@@ -67,10 +67,10 @@ if ! fetch rust; then
 fi
 export RUSTC=$folder/rustc RUSTC_BOOTSTRAP=1
 # The first target of each kind with few features too: what a selection leaves out does not depend on the target.
-check "${exchanging[0]}" "" compact gc
-check "${plain[0]}" "" compact gc
-for target in "${exchanging[@]}"; do check "$target" compact,freelist,gc,alloc,critical-section,allocator-api2; done
-for target in "${plain[@]}"; do check "$target" compact,freelist,gc,alloc,locked compact,critical-section; done
+check "${exchanging[0]}" "" compact direct gc
+check "${plain[0]}" "" compact direct gc
+for target in "${exchanging[@]}"; do check "$target" compact,direct,freelist,gc,alloc,critical-section,allocator-api2; done
+for target in "${plain[@]}"; do check "$target" compact,direct,freelist,gc,alloc,locked compact,critical-section; done
 # flash LIMIT FEATURES FUNCTION…: the bytes that a heap takes on a Cortex-M4, of an image with the least that a program
 # needs: these functions. More than LIMIT fails: 5 % over what was measured, or the goal if that is less. The goal is 8 KiB for the heap
 # with handles, and 4 KiB for one of raw pointers.

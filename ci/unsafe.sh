@@ -29,8 +29,8 @@ crates/surefit-compact/src/block_table/frames.rs
 crates/surefit-compact/src/block_table/values.rs
 crates/surefit-compact/src/class.rs
 crates/surefit-compact/src/contiguous.rs
-crates/surefit-compact/src/direct/memory.rs
-crates/surefit-compact/src/direct/heap.rs
+crates/surefit-direct/src/one_owner/memory.rs
+crates/surefit-direct/src/one_owner/heap.rs
 crates/surefit-compact/src/engine.rs
 crates/surefit-compact/src/entries/lent.rs
 crates/surefit-compact/src/entries/objects.rs
@@ -59,15 +59,15 @@ crates/surefit-compact/src/shared/one_instance/key_guard.rs
 crates/surefit-compact/src/shared/machinery/objects.rs
 crates/surefit-compact/src/shared/shape.rs
 crates/surefit-compact/src/shared/machinery/sure.rs
-crates/surefit-compact/src/shared_direct/chain.rs
-crates/surefit-compact/src/shared_direct/common.rs
-crates/surefit-compact/src/shared_direct/heap.rs
-crates/surefit-compact/src/shared_direct/local.rs
-crates/surefit-compact/src/shared_direct/mail.rs
-crates/surefit-compact/src/shared_direct/memory.rs
-crates/surefit-compact/src/shared_direct/sizes.rs
-crates/surefit-compact/src/shared_direct/source.rs
-crates/surefit-compact/src/shared_direct/units.rs
+crates/surefit-direct/src/shared/chain.rs
+crates/surefit-direct/src/shared/common.rs
+crates/surefit-direct/src/shared/heap.rs
+crates/surefit-direct/src/shared/local.rs
+crates/surefit-direct/src/shared/mail.rs
+crates/surefit-direct/src/shared/memory.rs
+crates/surefit-direct/src/shared/sizes.rs
+crates/surefit-direct/src/shared/source.rs
+crates/surefit-direct/src/shared/units.rs
 crates/surefit-compact/src/shared/machinery/table.rs
 crates/surefit-core/src/doorway/registers.rs
 crates/surefit-core/src/exchange.rs
@@ -162,7 +162,7 @@ firmware/src/worst/pointers.rs
 FILES
 )
 found=$(grep -rlE '^[^/"]*\bunsafe\b' --include='*.rs' \
-  crates/surefit{,-c,-core,-compact,-freelist,-gc,-gc-derive,-interpose,-locked,-malloc,-os}/src lab/{clients,recorder,trace}/src firmware/src | grep -vE '/tests(\.rs|/)' | sort)
+  crates/surefit{,-c,-classes,-compact,-core,-direct,-freelist,-gc,-gc-derive,-interpose,-locked,-malloc,-os}/src lab/{clients,recorder,trace}/src firmware/src | grep -vE '/tests(\.rs|/)' | sort)
 if ! diff <(printf '%s\n' "$listed") <(printf '%s\n' "$found"); then
   echo "unsafe.sh: > has unsafe and is not listed, < is listed and has none"
   exit 1

@@ -3,7 +3,8 @@
 use core::fmt;
 use core::mem::MaybeUninit;
 
-use surefit::compact::{DirectHeap, Heap, Narrow};
+use surefit::compact::{Heap, Narrow};
+use surefit::direct::{DirectHeap};
 use surefit::freelist::{SegregatedFit, Tlsf};
 
 use crate::bench::Bench;

@@ -3,8 +3,9 @@
 use core::fmt::{self, Write};
 use core::mem::MaybeUninit;
 
-use surefit::compact::direct::{DirectDemand, Tiny, certify};
-use surefit::compact::{Config, DirectHeap, Heap, KeyHeap, Narrow, PooledHeap};
+use surefit::direct::{DirectDemand, Tiny, certify};
+use surefit::compact::{Config, Heap, KeyHeap, Narrow};
+use surefit::direct::{DirectHeap, PooledHeap};
 use surefit::freelist::{SegregatedFit, Tlsf};
 
 use crate::bench::{Bench, Tally};

@@ -13,7 +13,7 @@ use std::ptr::NonNull;
 
 use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
 use shuttle::{Config as Shuttle, Runner, thread};
-use surefit_compact::shared_direct::{BATCH, Settings, SharedDirect};
+use surefit_direct::shared::{BATCH, Settings, SharedDirect};
 use world::SpinLock;
 
 type Heap<'m> = SharedDirect<'m, SpinLock>;
@@ -47,7 +47,7 @@ fn with_heap(scenario: fn(&Heap<'_>)) {
 }
 
 fn allocate(
-    local: &surefit_compact::shared_direct::Local<'_, SpinLock>,
+    local: &surefit_direct::shared::Local<'_, SpinLock>,
     count: usize,
     mark: u8,
 ) -> Objects {
@@ -63,7 +63,7 @@ fn allocate(
     )
 }
 
-fn free(local: &surefit_compact::shared_direct::Local<'_, SpinLock>, objects: Objects, mark: u8) {
+fn free(local: &surefit_direct::shared::Local<'_, SpinLock>, objects: Objects, mark: u8) {
     for object in objects.0 {
         // SAFETY: it is live.
         let bytes = unsafe { std::slice::from_raw_parts(object.as_ptr(), BYTES) };

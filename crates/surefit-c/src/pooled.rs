@@ -4,10 +4,10 @@ use core::ffi::c_void;
 use core::mem::MaybeUninit;
 
 #[cfg(feature = "direct")]
-use surefit_compact::direct::Standard;
+use surefit_direct::Standard;
 #[cfg(feature = "tiny")]
-use surefit_compact::direct::Tiny;
-use surefit_compact::direct::{DirectDemand, Partitioning, PooledHeap, certify};
+use surefit_direct::Tiny;
+use surefit_direct::{DirectDemand, Partitioning, PooledHeap, certify};
 
 use crate::certify::surefit_peak;
 use crate::place::{control_bytes, place};

@@ -13,13 +13,13 @@ use core::ffi::c_void;
 use core::mem::{MaybeUninit, size_of};
 use core::ptr::{NonNull, null_mut};
 
-#[cfg(any(feature = "direct", feature = "tiny"))]
-use surefit_compact::DirectHeap;
-#[cfg(all(feature = "pooled", any(feature = "direct", feature = "tiny")))]
-use surefit_compact::PooledHeap;
-#[cfg(feature = "tiny")]
-use surefit_compact::direct::Tiny;
 use surefit_core::{RawHeap, Refused};
+#[cfg(any(feature = "direct", feature = "tiny"))]
+use surefit_direct::DirectHeap;
+#[cfg(all(feature = "pooled", any(feature = "direct", feature = "tiny")))]
+use surefit_direct::PooledHeap;
+#[cfg(feature = "tiny")]
+use surefit_direct::Tiny;
 #[cfg(feature = "tlsf")]
 use surefit_freelist::Tlsf;
 #[cfg(feature = "segregated")]

@@ -16,8 +16,9 @@ use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 use std::time::Instant;
 
-use surefit_compact::{Bytes, Config, DirectHeap, Heap};
+use surefit_compact::{Bytes, Config, Heap};
 use surefit_core::RawHeap;
+use surefit_direct::DirectHeap;
 
 /// Rounds of each comparison.
 const ROUNDS: usize = 201;

@@ -4,9 +4,6 @@
 //!   size-class, the [`Bound`], limits the cost of fragmentation.
 //! - [`branded`] heaps have handles of four bytes, and compare nothing on an access.
 //! - [`KeyHeap`] names objects by copyable [`Key`]s instead.
-//! - [`DirectHeap`] has the same partitioning without moves, for raw pointers; [`PooledHeap`] is its
-//!   certified mode.
-//! - [`shared_direct`] is the same for many threads, one instance each.
 //! - [`certify`] computes how many bytes are enough for a demand.
 //!
 //! ```text
@@ -26,6 +23,8 @@
 //! ```
 //! `surefit-classes` has what needs no memory: how pages are partitioned ([`geometry`]) and which
 //! transition an event causes ([`automaton`]).
+//!
+//! Raw pointers, which never move, are in `surefit-direct`.
 //!
 //! The crate does not use `alloc`. It depends only on the core vocabulary, the size-classes,
 //! `lock_api` and `zerocopy`. Everything that a heap needs comes from the region that it is given.
@@ -90,7 +89,6 @@ mod class;
 mod config;
 pub mod contiguous;
 mod demand;
-pub mod direct;
 mod engine;
 mod entries;
 mod entry;
@@ -114,8 +112,6 @@ mod renumber;
 mod shape;
 #[cfg(any(target_has_atomic = "32", feature = "portable-atomic"))]
 pub mod shared;
-#[cfg(target_has_atomic = "ptr")]
-pub mod shared_direct;
 mod stats;
 mod supply;
 mod width;
@@ -127,7 +123,6 @@ pub use byte_key::ByteKey;
 pub use certify::{Certificate, Demand, DemandMeter};
 pub use config::{Config, ConfigError};
 pub use contiguous::Contiguous;
-pub use direct::{DirectHeap, PooledHeap};
 pub use entries::{EntryHeap, EntryPlace};
 pub use handle::{Byte, Bytes, BytesName, Full, Handle};
 pub use heap::Heap;

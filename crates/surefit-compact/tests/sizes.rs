@@ -4,7 +4,6 @@
 use core::alloc::Layout;
 
 use surefit_compact::block_table::{BlockTableConfig, BlockTableHeap};
-use surefit_compact::direct::DirectHeap;
 use surefit_compact::layout::{class_state_bytes, fixed_bytes, page_record_bytes, pages_in};
 use surefit_compact::pieces::{Division, Pieces};
 use surefit_compact::shared::{PerClass, PerPage, ShardedHeap, SharedConfig, SharedHeap};
@@ -12,7 +11,7 @@ use surefit_compact::{
     Bound, Config, EntryHeap, Geometry, GeometrySpec, Heap, KeyHeap, Medium, Narrow, Tail, Wide,
     Width,
 };
-use surefit_core::{RawHeap, Refused};
+use surefit_core::Refused;
 use surefit_testkit::JunkRegion;
 
 type Lock = parking_lot::RawMutex;
@@ -188,32 +187,6 @@ fn a_block_table_heap_refuses_what_no_region_holds() {
         assert_eq!((heap.stats(), heap.parts()), before);
         assert_eq!(heap.check(), Ok(()));
     }
-}
-
-#[test]
-fn a_direct_heap_refuses_what_no_region_holds() {
-    let mut region = JunkRegion::new(100_000, 1024, 4);
-    let mut heap = DirectHeap::new(region.memory()).expect("large enough");
-    let object = heap.allocate(small()).expect("room");
-    let before = (heap.stats(), heap.parts());
-    for layout in too_large().chain(too_aligned()) {
-        assert!(heap.allocate(layout).is_err(), "{layout:?}");
-    }
-    for layout in too_large().filter(|layout| layout.align() == 8 && layout.size() <= HALF - 7) {
-        // SAFETY: S1, S2: the object is live, with this layout; the size, rounded up, does not
-        // overflow.
-        let resized = unsafe { heap.resize(object, small(), layout.size()) };
-        assert!(resized.is_err(), "{layout:?}");
-    }
-    for size in SIZES {
-        let most = heap.degree_of_fragmentation(size);
-        assert!(most <= 100_000 / size.max(1), "{most} of {size}");
-        for align in [0, 1, 3, 8, 1 << 14, 1 << 30, usize::MAX] {
-            let _ = heap.class_stats(size, align);
-        }
-    }
-    assert_eq!((heap.stats(), heap.parts()), before);
-    assert_eq!(heap.check(), Ok(()));
 }
 
 #[test]

@@ -36,6 +36,7 @@ mod exchange;
 mod numbers;
 mod once;
 mod parts;
+mod point;
 mod raw;
 mod refused;
 mod region;
@@ -44,6 +45,8 @@ mod zero;
 pub use corruption::{Corruption, ensure};
 pub use numbers::Numbers;
 pub use parts::Parts;
+#[doc(hidden)]
+pub use point::point;
 pub use raw::RawHeap;
 pub use refused::Refused;
 pub use region::{Page1K, Page4K, Page16K, Page64K, PageAlign, Region};

@@ -88,7 +88,7 @@ impl<L: RawMutex, H> Locked<L, H> {
     /// # #[cfg(feature = "allocator-api2")] {
     /// use allocator_api2::vec::Vec;
     /// use core::mem::MaybeUninit;
-    /// use surefit_compact::direct::DirectHeap;
+    /// use surefit_direct::DirectHeap;
     /// use surefit_locked::{Locked, OneThread};
     ///
     /// let mut region = [MaybeUninit::uninit(); 64 << 10];

@@ -11,8 +11,8 @@ use allocator_api2::vec::Vec;
 use hashbrown::{DefaultHashBuilder, HashMap};
 use proptest::prelude::*;
 use spinning_top::RawSpinlock;
-use surefit_compact::direct::{DirectDemand, DirectHeap, PooledHeap, Tiny, region_bytes};
 use surefit_core::{Page1K, Page4K, RawHeap, Refused, Region};
+use surefit_direct::{DirectDemand, DirectHeap, PooledHeap, Tiny, region_bytes};
 use surefit_freelist::{Buddy, FirstFit, SegregatedFit, Tlsf};
 use surefit_locked::{Locked, OneThread};
 

@@ -7,8 +7,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::Command;
 
 use spinning_top::RawSpinlock;
-use surefit_compact::direct::DirectHeap;
 use surefit_core::{Page64K, RawHeap, Refused, Region};
+use surefit_direct::DirectHeap;
 use surefit_locked::Locked;
 
 static MEMORY: Region<{ 64 << 20 }, Page64K> = Region::new();

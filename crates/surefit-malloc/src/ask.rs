@@ -3,7 +3,7 @@
 use core::ffi::c_void;
 use core::ptr::NonNull;
 
-use surefit_compact::shared_direct::SharedDirectStats;
+use surefit_direct::shared::SharedDirectStats;
 use surefit_interpose::reports::{Info, Reports};
 use surefit_interpose::system;
 

@@ -4,7 +4,7 @@ use core::alloc::{GlobalAlloc, Layout};
 use core::ffi::{c_int, c_void};
 use core::ptr::{NonNull, null_mut};
 
-use surefit_compact::shared_direct::GRANULE;
+use surefit_direct::shared::GRANULE;
 use surefit_interpose::calls::Calls;
 use surefit_interpose::system::{EINVAL, ENOMEM, set_errno};
 

@@ -2,7 +2,7 @@
 
 use core::ptr::NonNull;
 
-use surefit_compact::shared_direct::Misuse;
+use surefit_direct::shared::Misuse;
 use surefit_interpose::system;
 
 use crate::process::options;

@@ -17,7 +17,7 @@ use core::ffi::{c_int, c_void};
 use core::ptr::{NonNull, null_mut, with_exposed_provenance_mut, without_provenance_mut};
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use surefit_compact::shared_direct::Source;
+use surefit_direct::shared::Source;
 use surefit_interpose::calls::page_bytes;
 use surefit_interpose::system;
 

@@ -15,7 +15,7 @@ use core::mem::MaybeUninit;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 
 use lock_api::Mutex;
-use surefit_compact::shared_direct::{Local, Settings, SharedDirect, Units};
+use surefit_direct::shared::{Local, Settings, SharedDirect, Units};
 use surefit_interpose::loading::keep_loaded;
 use surefit_interpose::system;
 

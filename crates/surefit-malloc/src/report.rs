@@ -3,7 +3,7 @@
 
 use core::fmt::{self, Display, Formatter};
 
-use surefit_compact::shared_direct::{ClassStats, SharedDirectStats};
+use surefit_direct::shared::{ClassStats, SharedDirectStats};
 
 /// The numbers that have a name, in the order of every report.
 fn numbers(stats: &SharedDirectStats) -> [(&'static str, u64); 15] {

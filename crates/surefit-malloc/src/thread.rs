@@ -14,7 +14,7 @@ use core::mem::ManuallyDrop;
 use core::ptr::without_provenance;
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
-use surefit_compact::shared_direct::GROUPS;
+use surefit_direct::shared::GROUPS;
 use surefit_interpose::system;
 use surefit_interpose::thread::ThreadWord;
 

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::thread;
 
 use spinning_top::RawSpinlock;
-use surefit::compact::DirectHeap;
+use surefit::direct::DirectHeap;
 use surefit::{Locked, Page64K, RawHeap, Refused, Region};
 
 /// All memory of the program. It takes no space in the program's file.

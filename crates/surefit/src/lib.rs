@@ -4,9 +4,10 @@
 //!
 //! - [`compact`] (feature `compact`): Compact-fit. [`compact::Heap`] hands out handles and compacts
 //!   when it frees, within a bound. [`compact::KeyHeap`] names objects by copyable keys.
-//!   [`compact::DirectHeap`] hands out raw pointers and never moves objects. [`compact::shared`] is for
-//!   many threads. [`compact::certify`] computes how many bytes are enough, and [`compact::bounds`] has
-//!   the proofs.
+//!   [`compact::shared`] is for many threads. [`compact::certify`] computes how many bytes are enough,
+//!   and [`compact::bounds`] has the proofs.
+//! - [`direct`] (feature `direct`): the same size-classes without moves. [`direct::DirectHeap`] hands
+//!   out raw pointers, [`direct::shared`] to many threads.
 //! - [`freelist`] (feature `freelist`): free-list systems over one region, TLSF among them.
 //! - [`gc`] (feature `gc`): a mark-sweep collector over them, for language implementers and for Rust
 //!   programs with cycles.
@@ -17,6 +18,7 @@
 //! | feature | default | what it does | what it costs |
 //! | --- | --- | --- | --- |
 //! | `compact` | yes | the module [`compact`] | the crates `zerocopy` and `lock_api` |
+//! | `direct` | yes | the module [`direct`] | the crate `lock_api` |
 //! | `freelist` | yes | the module [`freelist`] | no other crate |
 //! | `gc` | yes | the module [`gc`]; includes `freelist` | compiles Compact-fit too |
 //! | `derive` | no | `#[derive(Immutable)]` for objects that are pinned, `#[derive(Trace)]` for collected ones | procedural macros are built |
@@ -51,6 +53,9 @@ pub use surefit_compact as compact;
 pub use surefit_core::{
     Corruption, Page1K, Page4K, Page16K, Page64K, PageAlign, Parts, RawHeap, Refused, Region,
 };
+#[cfg(feature = "direct")]
+#[doc(inline)]
+pub use surefit_direct as direct;
 #[cfg(feature = "freelist")]
 #[doc(inline)]
 pub use surefit_freelist as freelist;

@@ -11,13 +11,14 @@ use std::path::{Path, PathBuf};
 use syn::{Attribute, ImplItem, Item, TraitItem, UseTree, Visibility};
 
 /// The libraries that programs use; the laboratory is a command, the test kit is for tests.
-const PUBLISHED: [&str; 11] = [
+const PUBLISHED: [&str; 12] = [
     "surefit",
     "surefit-core",
     "surefit-os",
     "surefit-classes",
     "surefit-freelist",
     "surefit-compact",
+    "surefit-direct",
     "surefit-gc",
     "surefit-gc-derive",
     "surefit-locked",

@@ -5,8 +5,8 @@ use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
 use surefit::RawHeap;
-use surefit::compact::direct::{DirectDemand, Tiny};
-use surefit::compact::{DirectHeap, PooledHeap};
+use surefit::direct::{DirectDemand, Tiny};
+use surefit::direct::{DirectHeap, PooledHeap};
 use surefit::freelist::{SegregatedFit, Tlsf};
 
 use crate::subject::{Kind, Subject};

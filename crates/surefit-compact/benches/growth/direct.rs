@@ -4,10 +4,10 @@ use core::alloc::Layout;
 use core::hint::black_box;
 use core::ptr::NonNull;
 
-use surefit_compact::direct::{
+use surefit_core::RawHeap;
+use surefit_direct::{
     DirectClassStats, DirectDemand, DirectHeap, DirectStats, PooledHeap, Standard, certify,
 };
-use surefit_core::RawHeap;
 use surefit_testkit::growth::{Grows, Table};
 
 use crate::{OBJECTS, RUNS, region};

@@ -5,7 +5,7 @@ use core::ptr::NonNull;
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use parking_lot::RawMutex;
-use surefit_compact::shared_direct::{Local, Settings, SharedDirect, Source, UNIT_BYTES};
+use surefit_direct::shared::{Local, Settings, SharedDirect, Source, UNIT_BYTES};
 use surefit_testkit::growth::{Grows, Table};
 
 use crate::RUNS;

@@ -4,7 +4,7 @@ use core::hint::black_box;
 use core::ptr::NonNull;
 
 use parking_lot::RawMutex;
-use surefit_compact::shared_direct::{Local, Settings, SharedDirect};
+use surefit_direct::shared::{Local, Settings, SharedDirect};
 use surefit_testkit::growth::{Grows, Table};
 
 use crate::direct::RUN;

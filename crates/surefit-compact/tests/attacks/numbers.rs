@@ -7,12 +7,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use surefit_compact::block_table::{BlockTableConfig, BlockTableHeap};
 use surefit_compact::certify::{Budget, ClassSet};
-use surefit_compact::direct::DirectHeap;
 use surefit_compact::{
     Bound, Bytes, Config, ConfigError, EntryHeap, Fraction, Generation, Geometry, GeometrySpec,
     Heap, KeyHeap, Keyed, Medium, Narrow, PageOrder, Spacing, Tail, Wide, Width, Word, layout,
 };
 use surefit_core::{RawHeap, Refused};
+use surefit_direct::DirectHeap;
 
 /// Around every power of two, and both ends.
 fn sizes() -> Vec<usize> {
@@ -307,27 +307,6 @@ fn a_block_table_answers_lengths_of_any_size() {
         run::<Narrow>(frame);
         run::<Keyed<Wide, u8>>(frame);
     }
-}
-
-#[test]
-fn a_direct_heap_answers_lengths_of_any_size() {
-    let mut memory = vec![MaybeUninit::new(9); 1 << 17];
-    let mut heap = DirectHeap::new(&mut memory).expect("large enough");
-    for layout in layouts() {
-        if let Ok(object) = heap.allocate(layout) {
-            // SAFETY: allocated just now, with this layout.
-            unsafe { heap.free(object, layout) };
-        }
-        let _ = heap.degree_of_fragmentation(layout.size());
-    }
-    for size in sizes() {
-        for align in sizes() {
-            let _ = heap.class_stats(size, align);
-        }
-        let _ = heap.degree_of_fragmentation(size);
-    }
-    heap.check().expect("sound");
-    assert_eq!(heap.stats().live_objects, 0);
 }
 
 /// Values that no page can hold are returned, whatever their type.

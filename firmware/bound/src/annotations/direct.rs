@@ -5,7 +5,7 @@ use crate::annotation::{Known, LoopBound, NotCalled, Place};
 /// An allocation that finds no open page opens one, and begins again.
 const OPEN: LoopBound = LoopBound {
     place: Place {
-        file: "surefit-compact/src/direct/heap.rs",
+        file: "surefit-direct/src/one_owner/heap.rs",
         text: "let page = self.space.take_page(&mut self.memory, class);",
     },
     most: 0,
@@ -17,7 +17,7 @@ const OPEN: LoopBound = LoopBound {
 /// A refusal changes nothing.
 const CARVED: NotCalled = NotCalled {
     events: &["malloc refused"],
-    function: "surefit_compact::direct::runs::FreeRuns::carve",
+    function: "surefit_direct::one_owner::runs::FreeRuns::carve",
     from: "",
     because: "only a run that is served is carved",
 };
@@ -25,12 +25,12 @@ const CARVED: NotCalled = NotCalled {
 /// `PooledHeap<Tiny>`.
 pub const POOLED_TINY: Known = Known {
     heap: "PooledHeap<Tiny>",
-    of: "direct::pools::Pools<",
+    of: "one_owner::pools::Pools<",
     loops: &[
         OPEN,
         LoopBound {
             place: Place {
-                file: "surefit-compact/src/direct/pools.rs",
+                file: "surefit-direct/src/one_owner/pools.rs",
                 text: "while low < high {",
             },
             most: 2,
@@ -42,7 +42,7 @@ pub const POOLED_TINY: Known = Known {
     called: &[],
     not_called: &[NotCalled {
         events: &["malloc refused"],
-        function: "surefit_compact::direct::tags::set_tail",
+        function: "surefit_direct::one_owner::tags::set_tail",
         from: "",
         because: "only a run that is served has a tail",
     }],
@@ -52,14 +52,14 @@ pub const POOLED_TINY: Known = Known {
 /// `DirectHeap`.
 pub const DIRECT: Known = Known {
     heap: "DirectHeap",
-    of: "Raw<surefit_compact::direct::heap::DirectHeap>>>",
+    of: "Raw<surefit_direct::one_owner::heap::DirectHeap>>>",
     loops: &[OPEN],
     called: &[],
     not_called: &[
         CARVED,
         NotCalled {
             events: &[],
-            function: "surefit_compact::direct::heap::DirectHeap::allocate_run",
+            function: "surefit_direct::one_owner::heap::DirectHeap::allocate_run",
             from: "",
             because: "an object of at most 1,000 bytes has a size-class",
         },
@@ -70,7 +70,7 @@ pub const DIRECT: Known = Known {
 /// `DirectHeap<Tiny>`.
 pub const DIRECT_TINY: Known = Known {
     heap: "DirectHeap<Tiny>",
-    of: "DirectHeap<surefit_compact::direct::partition::Partition<512, 64, 4>>>>",
+    of: "DirectHeap<surefit_direct::one_owner::partition::Partition<512, 64, 4>>>>",
     loops: &[OPEN],
     called: &[],
     not_called: &[CARVED],

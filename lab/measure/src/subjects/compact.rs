@@ -8,8 +8,9 @@ use std::ptr;
 use anyhow::{Result, bail};
 use surefit_compact::certify::{DemandMeter, certify, pages_max};
 use surefit_compact::layout::fixed_bytes;
-use surefit_compact::{Bound, Config, DirectHeap, Heap, Keyed, Medium, Narrow, Tail, Wide, Width};
+use surefit_compact::{Bound, Config, Heap, Keyed, Medium, Narrow, Tail, Wide, Width};
 use surefit_core::{Corruption, Parts, Refused};
+use surefit_direct::DirectHeap;
 
 use super::branded::Branded;
 use super::cf_keys::{cf_keys, config};

@@ -12,8 +12,8 @@ use std::mem::{self, MaybeUninit};
 use std::ptr::NonNull;
 
 use anyhow::{Result, bail};
-use surefit_compact::DirectHeap;
 use surefit_core::{Corruption, Parts, RawHeap, Refused};
+use surefit_direct::DirectHeap;
 
 use crate::keys::Keys;
 use crate::subject::{Allocator, Moves, Pass, Subject, less_control};

@@ -15,8 +15,8 @@ use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
 
 use anyhow::Result;
-use surefit_compact::DirectHeap;
 use surefit_core::{Corruption, Parts, Refused};
+use surefit_direct::DirectHeap;
 
 use super::raw::Raw;
 use crate::keys::Keys;

@@ -5,8 +5,8 @@ use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
 use parking_lot::RawMutex;
-use surefit_compact::shared_direct::{Local, Settings, SharedDirect};
 use surefit_core::{Corruption, Refused};
+use surefit_direct::shared::{Local, Settings, SharedDirect};
 
 use super::pointer::InRegion;
 use crate::pointer_heap::PointerHeap;

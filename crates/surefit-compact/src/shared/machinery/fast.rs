@@ -49,7 +49,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
             return Held(None);
         }
         let lock = &self.page_locks[page.index()];
-        super::sync::point();
+        surefit_core::point();
         lock.lock();
         Held(Some(lock))
     }

@@ -130,7 +130,7 @@ impl<R: RawMutex> Group<R> {
     /// instance with one lock.
     #[inline]
     pub(crate) fn enter<'a>(&'a self, guard: &'a Self) -> Section<'a, R> {
-        super::sync::point();
+        surefit_core::point();
         let contended = !guard.lock.try_lock();
         if contended {
             guard.lock.lock();
@@ -212,7 +212,7 @@ impl<R: RawMutex> Deref for Section<'_, R> {
 impl<R: RawMutex> Drop for Section<'_, R> {
     #[inline]
     fn drop(&mut self) {
-        super::sync::point();
+        surefit_core::point();
         // SAFETY: `enter` took the lock, and nothing else releases it.
         unsafe { self.lock.unlock() };
     }

@@ -161,7 +161,7 @@ impl<'m, R: RawMutex> Store<'m, R> {
         slot: Slot,
         entry: impl Fn(u32) -> &'e Entry,
     ) {
-        super::sync::point();
+        surefit_core::point();
         let mut buffer = self.buffers[slot as usize].0.lock();
         let mut pool = self.pool();
         while let Some(page) = buffer.pages.pop(pages) {
@@ -175,7 +175,7 @@ impl<'m, R: RawMutex> Store<'m, R> {
 
     /// Moves the entries of a buffer to the pool.
     pub(crate) fn take_back_entries<'e>(&self, slot: Slot, entry: impl Fn(u32) -> &'e Entry) {
-        super::sync::point();
+        surefit_core::point();
         let buffer = self.buffers[slot as usize].0.lock();
         if buffer.entries.count() == 0 {
             return;
@@ -188,7 +188,7 @@ impl<'m, R: RawMutex> Store<'m, R> {
 
     /// The pool, locked.
     pub(crate) fn pool(&self) -> lock_api::MutexGuard<'_, Sure<R>, Pool> {
-        super::sync::point();
+        surefit_core::point();
         let mut pool = self.pool.0.lock();
         pool.sections += 1;
         pool
@@ -198,7 +198,7 @@ impl<'m, R: RawMutex> Store<'m, R> {
         if slot == NO_SLOT {
             return None;
         }
-        super::sync::point();
+        surefit_core::point();
         self.buffers[slot as usize].0.lock().pages.pop(pages)
     }
 
@@ -235,7 +235,7 @@ impl<'m, R: RawMutex> Store<'m, R> {
     /// Gives a free page back.
     pub(crate) fn give_page(&self, slot: Slot, page: Page<'m, Spread>) {
         if slot != NO_SLOT {
-            super::sync::point();
+            surefit_core::point();
             let mut buffer = self.buffers[slot as usize].0.lock();
             if buffer.pages.count() < self.buffer_pages {
                 return buffer.pages.push(page);

@@ -11,16 +11,6 @@ use core::sync::atomic::Ordering;
 #[cfg(not(target_has_atomic = "32"))]
 use portable_atomic::AtomicU32 as Word;
 
-/// A point at which a permutation tester may switch threads. Does nothing in other builds.
-#[inline]
-pub(crate) fn point() {
-    // Not `yield_now`: the thread may go on at once, and keeps its priority.
-    #[cfg(surefit_shuttle)]
-    if !shuttle::thread::panicking() {
-        shuttle::thread::sleep(core::time::Duration::ZERO);
-    }
-}
-
 /// An atomic word of 32 bits.
 #[derive(Debug)]
 #[repr(transparent)]
@@ -33,43 +23,43 @@ impl AtomicU32 {
 
     #[inline]
     pub(crate) fn load(&self, order: Ordering) -> u32 {
-        point();
+        surefit_core::point();
         self.0.load(order)
     }
 
     #[inline]
     pub(crate) fn store(&self, value: u32, order: Ordering) {
-        point();
+        surefit_core::point();
         self.0.store(value, order);
     }
 
     #[inline]
     pub(crate) fn swap(&self, value: u32, order: Ordering) -> u32 {
-        point();
+        surefit_core::point();
         self.0.swap(value, order)
     }
 
     #[inline]
     pub(crate) fn fetch_add(&self, value: u32, order: Ordering) -> u32 {
-        point();
+        surefit_core::point();
         self.0.fetch_add(value, order)
     }
 
     #[inline]
     pub(crate) fn fetch_sub(&self, value: u32, order: Ordering) -> u32 {
-        point();
+        surefit_core::point();
         self.0.fetch_sub(value, order)
     }
 
     #[inline]
     pub(crate) fn fetch_or(&self, bits: u32, order: Ordering) -> u32 {
-        point();
+        surefit_core::point();
         self.0.fetch_or(bits, order)
     }
 
     #[inline]
     pub(crate) fn fetch_and(&self, bits: u32, order: Ordering) -> u32 {
-        point();
+        surefit_core::point();
         self.0.fetch_and(bits, order)
     }
 
@@ -81,7 +71,7 @@ impl AtomicU32 {
         success: Ordering,
         failure: Ordering,
     ) -> Result<u32, u32> {
-        point();
+        surefit_core::point();
         self.0.compare_exchange(current, new, success, failure)
     }
 
@@ -93,7 +83,7 @@ impl AtomicU32 {
         success: Ordering,
         failure: Ordering,
     ) -> Result<u32, u32> {
-        point();
+        surefit_core::point();
         self.0.compare_exchange_weak(current, new, success, failure)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use surefit_compact::direct::{Partitioning, Standard};
+use surefit_direct::{Partitioning, Standard};
 
 /// Bytes of a page.
 pub(super) const PAGE_BYTES: usize = Standard::PAGE_BYTES;

@@ -4,8 +4,8 @@ use std::alloc::Layout;
 use std::ptr::NonNull;
 
 use anyhow::{Context, Result, bail};
-use surefit_compact::DirectHeap;
-use surefit_compact::direct::{Partitioning, Standard};
+use surefit_direct::DirectHeap;
+use surefit_direct::{Partitioning, Standard};
 use surefit_os::Reservation;
 
 use super::pages::{PAGE_BYTES, Pages};

@@ -217,7 +217,7 @@ mod tests {
 
     use super::{LEAST_BATCH, RAW_OWN, Sharing, entry_writes, lines, point, sharing};
     use parking_lot::RawMutex;
-    use surefit_compact::shared_direct::{Settings, SharedDirect};
+    use surefit_direct::shared::{Settings, SharedDirect};
 
     #[test]
     fn writes_are_those_of_the_threads_that_are_of_other_instances() {

@@ -9,8 +9,8 @@
 use std::mem::MaybeUninit;
 
 use anyhow::{Result, ensure};
-use surefit_compact::DirectHeap;
-use surefit_compact::shared_direct::{GROUPS, Settings, SharedDirect};
+use surefit_direct::DirectHeap;
+use surefit_direct::shared::{GROUPS, Settings, SharedDirect};
 
 use super::drive::{Driven, drive};
 use super::load::Load;

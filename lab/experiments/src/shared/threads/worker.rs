@@ -6,10 +6,11 @@ use std::ptr::NonNull;
 use std::sync::atomic::AtomicPtr;
 
 use lock_api::RawMutex;
+use surefit_compact::Bytes;
 use surefit_compact::shared::{Granularity, Local, PerClass, ShardedHeap, SharedHeap};
-use surefit_compact::shared_direct::{Local as DirectInstance, SharedDirect};
-use surefit_compact::{Bytes, DirectHeap};
 use surefit_core::{RawHeap, Refused};
+use surefit_direct::DirectHeap;
+use surefit_direct::shared::{Local as DirectInstance, SharedDirect};
 
 use super::lock::Probe;
 

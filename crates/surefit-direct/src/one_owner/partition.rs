@@ -154,7 +154,7 @@ pub trait Partitioning: sealed::Sealed + Debug + Send + Sync + 'static {
 /// # Examples
 /// ```
 /// use core::mem::MaybeUninit;
-/// use surefit_compact::direct::{DirectHeap, Partition};
+/// use surefit_direct::{DirectHeap, Partition};
 ///
 /// // Requests of up to 256 bytes in page-blocks.
 /// type Mine = Partition<1024, 128, 4>;

@@ -4,10 +4,8 @@ use std::alloc::Layout;
 use std::ptr::NonNull;
 
 use proptest::prelude::*;
-use surefit_compact::direct::{
-    DirectHeap, MAX_ALIGN, Partition, Partitioning, Small, Standard, Tiny,
-};
 use surefit_core::{RawHeap, Refused};
+use surefit_direct::{DirectHeap, MAX_ALIGN, Partition, Partitioning, Small, Standard, Tiny};
 use surefit_testkit::{JunkRegion, Op, Shape, Tally, ops_from_bytes, run_script, script};
 
 const UNIT: usize = 1024;

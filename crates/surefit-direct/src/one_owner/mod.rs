@@ -65,7 +65,7 @@
 //!
 //! # Drawbacks
 //! 1. Where sizes drift, pages of old classes stay with a few objects each: 2.3 × the live bytes on
-//!    redis-drift, where compaction needs 1.14 ×. Use [`Heap`](crate::Heap) there. (Meshing such pages
+//!    redis-drift, where compaction needs 1.14 ×. Use `Heap` of `surefit-compact` there. (Meshing such pages
 //!    would leave 1.62 × there, and saves less than a tenth elsewhere: `surefit experiment meshing`.)
 //! 2. A large request may be refused although a run exists that would serve it: of the runs of more
 //!    than 31 units in the list of the request's own length, only the first one is tried. Such a

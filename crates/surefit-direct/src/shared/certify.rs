@@ -71,7 +71,7 @@ impl Needs {
 ///
 /// # Examples
 /// ```
-/// use surefit_compact::shared_direct::{SharedDemand, certify};
+/// use surefit_direct::shared::{SharedDemand, certify};
 ///
 /// let demand = [SharedDemand { bytes: 64, align: 16, count: 1000 }];
 /// let alone = certify::<parking_lot::RawMutex>(&demand, 1, false)?;

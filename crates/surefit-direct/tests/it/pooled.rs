@@ -4,11 +4,11 @@ use std::alloc::Layout;
 use std::ptr::NonNull;
 
 use proptest::prelude::*;
-use surefit_compact::direct::{
+use surefit_core::{RawHeap, Refused};
+use surefit_direct::{
     DirectCertificate, DirectDemand, DirectHeap, Partition, Partitioning, PooledHeap, Small,
     Standard, Tiny, certify, certify_blocks, certify_general, region_bytes,
 };
-use surefit_core::{RawHeap, Refused};
 use surefit_testkit::{JunkRegion, Shape, run_script, script};
 
 fn layout(bytes: usize, align: usize) -> Layout {

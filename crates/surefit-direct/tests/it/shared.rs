@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::thread;
 
 use parking_lot::RawMutex;
-use surefit_compact::shared_direct::{GROUPS, Local, Settings, SharedDirect};
+use surefit_direct::shared::{GROUPS, Local, Settings, SharedDirect};
 use surefit_testkit::Random;
 
 type Heap<'m> = SharedDirect<'m, RawMutex>;

@@ -36,7 +36,7 @@ pub struct Settings {
 /// # Examples
 /// ```
 /// use core::mem::MaybeUninit;
-/// use surefit_compact::shared_direct::{Settings, SharedDirect};
+/// use surefit_direct::shared::{Settings, SharedDirect};
 ///
 /// let mut region = vec![MaybeUninit::uninit(); 1 << 20];
 /// let settings = Settings { threads: 2, checks: false, delay: u32::MAX };

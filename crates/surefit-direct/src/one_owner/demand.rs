@@ -233,7 +233,7 @@ const fn is_first<S: Partitioning>(demand: &[DirectDemand], at: usize) -> bool {
 /// # Examples
 /// ```
 /// use core::mem::MaybeUninit;
-/// use surefit_compact::direct::{DirectDemand, PooledHeap, Tiny, certify};
+/// use surefit_direct::{DirectDemand, PooledHeap, Tiny, certify};
 ///
 /// // At most 40 objects of 17 to 24 bytes, 8 of 97 to 128 bytes, and 2 buffers of up to 1000 bytes.
 /// const DEMAND: [DirectDemand; 3] = [
@@ -270,7 +270,7 @@ pub const fn certify<S: Partitioning>(
 ///
 /// # Examples
 /// ```
-/// use surefit_compact::direct::{DirectDemand, PooledHeap, Tiny, region_bytes};
+/// use surefit_direct::{DirectDemand, PooledHeap, Tiny, region_bytes};
 /// use surefit_core::{Page1K, Region};
 ///
 /// const DEMAND: [DirectDemand; 2] = [DirectDemand::new(24, 40), DirectDemand::new(1000, 2)];
@@ -332,7 +332,7 @@ pub const fn certify_blocks<S: Partitioning>(
 ///
 /// # Examples
 /// ```
-/// use surefit_compact::direct::{DirectDemand, Tiny, certify, certify_general};
+/// use surefit_direct::{DirectDemand, Tiny, certify, certify_general};
 ///
 /// // Objects of up to a page.
 /// let demand = [DirectDemand::new(24, 400), DirectDemand::new(512, 20)];

@@ -23,7 +23,7 @@ use super::tags;
 /// ```
 /// use core::alloc::Layout;
 /// use core::mem::MaybeUninit;
-/// use surefit_compact::direct::DirectHeap;
+/// use surefit_direct::DirectHeap;
 /// use surefit_core::RawHeap;
 ///
 /// let mut region = [MaybeUninit::uninit(); 32 << 10];
@@ -96,7 +96,7 @@ impl<'m, S: Partitioning> DirectHeap<'m, S> {
     /// # Examples
     /// ```
     /// use core::mem::MaybeUninit;
-    /// use surefit_compact::direct::{DirectHeap, Tiny};
+    /// use surefit_direct::{DirectHeap, Tiny};
     ///
     /// let mut region = [MaybeUninit::uninit(); 4 << 10];
     /// let heap: DirectHeap<'_, Tiny> = DirectHeap::with(&mut region)?;
@@ -159,7 +159,7 @@ impl<S: Partitioning, R: Space<S>> DirectHeap<'_, S, R> {
     /// ```
     /// use core::alloc::Layout;
     /// use core::mem::MaybeUninit;
-    /// use surefit_compact::direct::DirectHeap;
+    /// use surefit_direct::DirectHeap;
     /// use surefit_core::RawHeap;
     ///
     /// let mut region = [MaybeUninit::uninit(); 64 << 10];

@@ -10,20 +10,20 @@ use super::{COMMITTED_AT_ONCE, Pool, is_zero};
 
 /// What the records below the top show.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in crate::shared_direct) struct Found {
+pub(in crate::shared) struct Found {
     /// Free runs.
-    pub(in crate::shared_direct) free_runs: usize,
+    pub(in crate::shared) free_runs: usize,
     /// Units that are nothing, but for those inside runs.
-    pub(in crate::shared_direct) nothing: u64,
+    pub(in crate::shared) nothing: u64,
     /// Those of them that are in no instance's buffer.
-    pub(in crate::shared_direct) nobodys: u64,
+    pub(in crate::shared) nobodys: u64,
     /// Whether no instance was lost, which may have been in the middle of a call.
-    pub(in crate::shared_direct) is_whole: bool,
+    pub(in crate::shared) is_whole: bool,
 }
 
 impl Pool {
     /// Verifies P4. Returns the top.
-    pub(in crate::shared_direct) fn check_top(&self, memory: &Memory) -> Result<Span, Corruption> {
+    pub(in crate::shared) fn check_top(&self, memory: &Memory) -> Result<Span, Corruption> {
         let (first, committed) = (memory.first(), memory.committed());
         let whole = committed % COMMITTED_AT_ONCE == 0
             || committed == memory.units()
@@ -44,7 +44,7 @@ impl Pool {
     }
 
     /// Verifies P2, P3, and the lists of free runs, after the records and the top.
-    pub(in crate::shared_direct) fn check(
+    pub(in crate::shared) fn check(
         &self,
         memory: &Memory,
         found: &Found,
@@ -108,7 +108,7 @@ impl Pool {
 #[cfg(test)]
 impl Pool {
     /// What changes while the heap lives, but for limits and counters, for tests of the checker.
-    pub(in crate::shared_direct) fn words(&self) -> impl Iterator<Item = u64> {
+    pub(in crate::shared) fn words(&self) -> impl Iterator<Item = u64> {
         let narrow = [self.top.number(), self.looked_last].map(u64::from);
         let runs = [&self.dirty, &self.clean].into_iter().flat_map(Runs::words);
         runs.chain(narrow)
@@ -116,7 +116,7 @@ impl Pool {
     }
 
     /// Changes them. Narrow ones lose what is too much.
-    pub(in crate::shared_direct) fn set_words(&mut self, words: &mut impl Iterator<Item = u64>) {
+    pub(in crate::shared) fn set_words(&mut self, words: &mut impl Iterator<Item = u64>) {
         self.dirty.set_words(words);
         self.clean.set_words(words);
         let mut next = || words.next().unwrap_or(0);

@@ -4,8 +4,8 @@ use std::alloc::Layout;
 use std::ptr::NonNull;
 
 use proptest::prelude::*;
-use surefit_compact::direct::{DirectHeap, Partitioning, Small, Standard, Tiny};
 use surefit_core::RawHeap;
+use surefit_direct::{DirectHeap, Partitioning, Small, Standard, Tiny};
 use surefit_testkit::JunkRegion;
 
 /// A live object, every byte of which is `mark`.

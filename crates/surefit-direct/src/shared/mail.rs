@@ -14,7 +14,6 @@ use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, Ordering};
 
 use super::chain::{Block, Chain, Free};
-use crate::shared::point;
 
 /// The most page-blocks of a batch: b.
 pub const BATCH: u16 = 32;
@@ -135,7 +134,7 @@ impl Inbox {
     /// Whether nothing has arrived.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
-        point();
+        surefit_core::point();
         self.0.load(Ordering::SeqCst).is_null()
     }
 
@@ -150,7 +149,7 @@ impl Inbox {
         loop {
             // SAFETY: C1: the last page-block of the batch, which nobody else has.
             unsafe { (*last).next.set(before) };
-            point();
+            surefit_core::point();
             let put =
                 self.0
                     .compare_exchange_weak(before, first, Ordering::SeqCst, Ordering::Relaxed);
@@ -163,7 +162,7 @@ impl Inbox {
 
     /// Takes all that arrived.
     pub(super) fn take(&self) -> Chain {
-        point();
+        surefit_core::point();
         let first = self.0.swap(null_mut(), Ordering::SeqCst);
         // SAFETY: C1: batches were put there, each linked to the one before; the exchange took them from everybody else.
         unsafe { Chain::from_raw(first) }

@@ -22,7 +22,6 @@ use super::chain::Chain;
 use super::mail::{Batch, Inbox, SLOTS};
 use super::memory::{Memory, Record, Span};
 use super::sizes::{CLASSES, Class};
-use crate::shared::point;
 
 /// Single units that an instance keeps for its next pages: b_p.
 pub(super) const BUFFERED: usize = 4;
@@ -114,7 +113,7 @@ impl Instance {
 
     /// What it is doing.
     pub(super) fn state(&self) -> State {
-        point();
+        surefit_core::point();
         State::of(self.arrives.state.load(Ordering::SeqCst))
     }
 
@@ -123,7 +122,7 @@ impl Instance {
     /// # Errors
     /// The state that it was in instead.
     pub(super) fn claim(&self, from: State, to: State) -> Result<(), State> {
-        point();
+        surefit_core::point();
         let claimed = &self.arrives.state;
         let found =
             claimed.compare_exchange(from as u32, to as u32, Ordering::SeqCst, Ordering::SeqCst);
@@ -132,7 +131,7 @@ impl Instance {
 
     /// Changes the state of one that is the caller's.
     pub(super) fn set_state(&self, to: State) {
-        point();
+        surefit_core::point();
         self.arrives.state.store(to as u32, Ordering::SeqCst);
     }
 
