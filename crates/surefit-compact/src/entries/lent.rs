@@ -29,7 +29,7 @@ use core::ptr::NonNull;
 use surefit_classes::SizeClass;
 use surefit_core::{Corruption, Refused, ensure};
 
-use super::EntryHeap;
+use super::heap::EntryHeap;
 use crate::engine::Engine;
 use crate::width::{Wide, Width, Word};
 

@@ -2,6 +2,7 @@
 //!
 //! | file | what |
 //! | --- | --- |
+//! | `heap` | the heap itself |
 //! | `objects` | byte objects by number, their pieces, and a sweep |
 //! | `room` | whether several objects fit, and moves that make room for them |
 //! | `lent` | numbers of objects that lie outside the heap's pages for now |
@@ -13,76 +14,10 @@
 //! # Source
 //! Ours.
 
+mod heap;
 mod lent;
 mod objects;
 mod room;
 
-use core::mem::MaybeUninit;
-use core::ops::{Deref, DerefMut};
-
-use surefit_core::Refused;
-
-use crate::config::Config;
-use crate::heap::Heap;
-use crate::width::{Wide, Width};
-
+pub use heap::EntryHeap;
 pub use lent::EntryPlace;
-
-/// A heap whose objects are named by the numbers of their entries: for a collector.
-///
-/// It has every call of [`Heap`], too: statistics, [`Heap::compact`], objects with handles. An object with a
-/// handle is kept by [`EntryHeap::retain`] only if the bit of its entry is set.
-///
-/// # Examples
-/// ```
-/// use core::mem::MaybeUninit;
-/// use surefit_compact::{Config, EntryHeap};
-///
-/// static CONFIG: Config = Config::DEFAULT;
-/// let mut memory = vec![MaybeUninit::uninit(); 1 << 20];
-/// let mut heap: EntryHeap = EntryHeap::new(&mut memory, &CONFIG)?;
-/// let (kept, dropped) = (heap.allocate_entry(24)?, heap.allocate_entry(24)?);
-/// let mut marks = [0_u64; 1];
-/// marks[0] |= 1 << kept;
-/// // SAFETY: both are live, and only `kept` is used from here on.
-/// unsafe { heap.retain(&marks) };
-/// assert_eq!(heap.stats().live_blocks, 1);
-/// # let _ = dropped;
-/// # Ok::<(), surefit_core::Refused>(())
-/// ```
-#[derive(Debug)]
-pub struct EntryHeap<'m, W: Width<Generation = ()> = Wide> {
-    heap: Heap<'m, W>,
-}
-
-impl<'m, W: Width<Generation = ()>> EntryHeap<'m, W> {
-    /// As [`Heap::new`].
-    ///
-    /// # Errors
-    /// As [`Heap::new`].
-    pub fn new(region: &'m mut [MaybeUninit<u8>], config: &'m Config) -> Result<Self, Refused> {
-        Heap::new(region, config).map(Self::from)
-    }
-}
-
-impl<'m, W: Width<Generation = ()>> From<Heap<'m, W>> for EntryHeap<'m, W> {
-    fn from(heap: Heap<'m, W>) -> Self {
-        Self { heap }
-    }
-}
-
-impl<'m, W: Width<Generation = ()>> Deref for EntryHeap<'m, W> {
-    type Target = Heap<'m, W>;
-
-    #[inline]
-    fn deref(&self) -> &Self::Target {
-        &self.heap
-    }
-}
-
-impl<W: Width<Generation = ()>> DerefMut for EntryHeap<'_, W> {
-    #[inline]
-    fn deref_mut(&mut self) -> &mut Self::Target {
-        &mut self.heap
-    }
-}

@@ -31,7 +31,7 @@ use surefit_classes::automaton;
 use surefit_classes::{Bound, ClassLayout, PageOrder, SizeClass};
 use surefit_core::{Refused, zero};
 
-use super::EntryHeap;
+use super::heap::EntryHeap;
 use crate::class::ClassState;
 use crate::engine::Engine;
 use crate::page::{Block, Page, is_kept};

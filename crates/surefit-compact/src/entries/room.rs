@@ -28,7 +28,7 @@
 use surefit_classes::SizeClass;
 use surefit_core::Refused;
 
-use super::EntryHeap;
+use super::heap::EntryHeap;
 use crate::demand::BlockDemand;
 use crate::engine::Engine;
 use crate::heap::Heap;

@@ -378,6 +378,11 @@ fn regions_of_any_length_are_refused_or_whole() {
                 heap.check().expect("sound");
             }
             let region = &mut memory[from..from + len];
+            if let Ok(heap) = EntryHeap::<Wide>::new(region, &config) {
+                assert_eq!(heap.parts().total(), len);
+                heap.check().expect("sound");
+            }
+            let region = &mut memory[from..from + len];
             if let Ok(heap) = DirectHeap::new(region) {
                 assert_eq!(heap.parts().total(), len);
             }
