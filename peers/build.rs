@@ -1,4 +1,5 @@
-//! Links the Boehm-Demers-Weiser collector, if it is asked for: the system's, or the one of the folder `LIBGC_DIR`.
+//! Links the Boehm-Demers-Weiser collector, if it is asked for: the system's, or the one of the
+//! folder `LIBGC_DIR`.
 
 fn main() {
     println!("cargo::rerun-if-env-changed=LIBGC_DIR");

@@ -1,4 +1,5 @@
-//! `BlockTableHeap` beside a model that remembers every byte of every object and where its frames are.
+//! `BlockTableHeap` beside a model that remembers every byte of every object and where its frames
+//! are.
 #![no_main]
 
 use std::alloc::Layout;

@@ -1,4 +1,5 @@
-//! An arena beside a model of its nodes: what the root leads to lives and holds its number, what it does not is dropped once.
+//! An arena beside a model of its nodes: what the root leads to lives and holds its number, what it
+//! does not is dropped once.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;

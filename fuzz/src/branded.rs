@@ -1,4 +1,5 @@
-//! Branded heaps beside a model: branded and checked handles of the same objects, and those of another heap.
+//! Branded heaps beside a model: branded and checked handles of the same objects, and those of
+//! another heap.
 
 use std::alloc::Layout;
 
@@ -164,7 +165,7 @@ impl<'h, 'm, 'b, W: Width> Run<'h, 'm, 'b, W> {
         }
     }
 
-    // ---- values ----------------------------------------------------------------------------------------------------------
+    // ---- values ---------------------------------------------------------------------------------
 
     fn insert(&mut self) {
         let content = format!("{}", self.steps);
@@ -213,7 +214,7 @@ impl<'h, 'm, 'b, W: Width> Run<'h, 'm, 'b, W> {
         }
     }
 
-    // ---- bytes -----------------------------------------------------------------------------------------------------------
+    // ---- bytes ----------------------------------------------------------------------------------
 
     fn fill(&mut self, which: usize, from: usize) {
         let (bytes, content) = &mut self.bytes[which];
@@ -271,7 +272,7 @@ impl<'h, 'm, 'b, W: Width> Run<'h, 'm, 'b, W> {
         assert_eq!(read, content[at..]);
     }
 
-    // ---- names -----------------------------------------------------------------------------------------------------------
+    // ---- names ----------------------------------------------------------------------------------
 
     /// A handle becomes a name, or a checked handle, and one of the brand again.
     fn rename(&mut self, input: &mut Input<'_>) {

@@ -1,4 +1,5 @@
-//! Contiguous objects of any length among page-blocks and objects in pieces, beside a model of every byte.
+//! Contiguous objects of any length among page-blocks and objects in pieces, beside a model of
+//! every byte.
 
 use std::alloc::Layout;
 
@@ -127,8 +128,8 @@ impl<W: Width<Generation = ()>> Run<'_, W> {
         if input.byte() < 192 { 1 } else { 1 << shift }
     }
 
-    /// The most bytes that one call on an object of so many bytes may copy: (2·g + 2)·s pages, for a slot of s = 2^i
-    /// pages and g < i smaller sizes of slots.
+    /// The most bytes that one call on an object of so many bytes may copy: (2·g + 2)·s pages, for
+    /// a slot of s = 2^i pages and g < i smaller sizes of slots.
     fn most_copied(&self, len: usize) -> u64 {
         let slot = len.div_ceil(self.page).max(1).next_power_of_two();
         ((2 * slot.ilog2() as usize + 2) * slot * self.page) as u64
@@ -228,7 +229,7 @@ impl<W: Width<Generation = ()>> Run<'_, W> {
         }
     }
 
-    // ---- page-blocks and pieces ------------------------------------------------------------------------------------------
+    // ---- page-blocks and pieces -----------------------------------------------------------------
 
     fn allocate_small(&mut self, input: &mut Input<'_>) {
         let len = input.size();

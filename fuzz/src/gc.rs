@@ -1,5 +1,5 @@
-//! The collectors beside the judges of their own tests: after every collection, what lives is what the roots reach;
-//! in steps, what the snapshot reached and what was born or upgraded since.
+//! The collectors beside the judges of their own tests: after every collection, what lives is what
+//! the roots reach; in steps, what the snapshot reached and what was born or upgraded since.
 
 use surefit_compact::{Bound, Config, Geometry, GeometrySpec};
 use surefit_core::Refused;

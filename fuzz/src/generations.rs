@@ -1,5 +1,5 @@
-//! Collectors with two generations beside the judge of their own tests: after every step exactly the right objects live,
-//! are old and are remembered, and every collection says what it did.
+//! Collectors with two generations beside the judge of their own tests: after every step exactly
+//! the right objects live, are old and are remembered, and every collection says what it did.
 
 use surefit_compact::{Bound, Config, Geometry, GeometrySpec};
 use surefit_core::Refused;

@@ -101,7 +101,7 @@ impl<W: Width<Generation = ()>> Run<'_, W> {
         assert_eq!((stats.live_blocks, stats.pages, stats.holes), (0, 0, 0));
     }
 
-    // ---- byte objects ----------------------------------------------------------------------------------------------------
+    // ---- byte objects ---------------------------------------------------------------------------
 
     fn allocate(&mut self, input: &mut Input<'_>) {
         let (size, align) = (input.size(), input.align());
@@ -274,7 +274,7 @@ impl<W: Width<Generation = ()>> Run<'_, W> {
         }
     }
 
-    // ---- values ----------------------------------------------------------------------------------------------------------
+    // ---- values ---------------------------------------------------------------------------------
 
     fn insert(&mut self, input: &mut Input<'_>) {
         let number = self.steps;
@@ -340,7 +340,7 @@ impl<W: Width<Generation = ()>> Run<'_, W> {
         self.take(value);
     }
 
-    // ---- the heap --------------------------------------------------------------------------------------------------------
+    // ---- the heap -------------------------------------------------------------------------------
 
     fn compact(&mut self, input: &mut Input<'_>) {
         let budget = u64::from(input.byte());
@@ -378,7 +378,8 @@ impl<W: Width<Generation = ()>> Run<'_, W> {
         );
     }
 
-    /// The heap said that it serves so many contiguous objects of a layout: it must, if they are not in pieces.
+    /// The heap said that it serves so many contiguous objects of a layout: it must, if they are
+    /// not in pieces.
     fn keep_promise(&mut self, layout: Layout, count: u32) {
         let served: Vec<_> = (0..count)
             .map_while(|_| self.heap.alloc_zeroed(layout).ok())

@@ -55,7 +55,8 @@ impl<'d> Input<'d> {
         }
     }
 
-    /// The size of a region in bytes: mostly some tens of KiB, so that it fills up and is quickly checked.
+    /// The size of a region in bytes: mostly some tens of KiB, so that it fills up and is quickly
+    /// checked.
     pub fn region_bytes(&mut self) -> usize {
         let scale = self.byte();
         match scale {

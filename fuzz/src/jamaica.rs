@@ -149,7 +149,8 @@ impl<const B: usize> Run<'_, B> {
         self.verify_bytes::<S>(newest);
     }
 
-    /// Verifies that a refusal was due, and its reason: the object needs more blocks than there is room for.
+    /// Verifies that a refusal was due, and its reason: the object needs more blocks than there is
+    /// room for.
     fn assert_refused<S: Modelled>(&self, refused: Refused, needed: usize, room: usize) {
         assert!(needed > room, "{refused:?}: {needed} of {room} blocks");
         let limit = self.heap.largest_request::<S>();

@@ -100,7 +100,8 @@ impl<W: Width<Generation = ()>, G: Counted> Run<'_, W, G> {
         }
     }
 
-    /// Fills the heap or a part of it, and removes objects in a row: their pairs are parked, and their keys stale at once.
+    /// Fills the heap or a part of it, and removes objects in a row: their pairs are parked, and
+    /// their keys stale at once.
     fn remove_in_a_row(&mut self, input: &mut Input<'_>) {
         let live = self.numbers.live.len();
         for _ in 0..input.byte() {

@@ -1,4 +1,5 @@
-//! Heaps over the operating system's memory beside a model: limits, delays, memory that is given back and used again.
+//! Heaps over the operating system's memory beside a model: limits, delays, memory that is given
+//! back and used again.
 //!
 //! The time is the input's; the system calls are real.
 
@@ -135,7 +136,7 @@ impl<W: Width> Run<'_, W> {
         }
     }
 
-    // ---- objects ---------------------------------------------------------------------------------------------------------
+    // ---- objects --------------------------------------------------------------------------------
 
     fn allocate(&mut self, input: &mut Input<'_>) {
         let len = input.size();
@@ -197,7 +198,7 @@ impl<W: Width> Run<'_, W> {
         }
     }
 
-    // ---- memory ----------------------------------------------------------------------------------------------------------
+    // ---- memory ---------------------------------------------------------------------------------
 
     fn tick(&mut self, input: &mut Input<'_>) {
         self.now += Duration::from_millis(u64::from(input.byte()));

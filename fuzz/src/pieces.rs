@@ -1,4 +1,5 @@
-//! Vectors in pieces, cursors and views of pieces beside `Vec<u8>` and the standard library's cursor.
+//! Vectors in pieces, cursors and views of pieces beside `Vec<u8>` and the standard library's
+//! cursor.
 
 use std::alloc::Layout;
 use std::io::{BufRead, Cursor, IoSlice, IoSliceMut, Read, Seek, SeekFrom, Write};
@@ -131,7 +132,7 @@ impl<W: Width> Run<'_, W> {
         }
     }
 
-    // ---- vectors ---------------------------------------------------------------------------------------------------------
+    // ---- vectors --------------------------------------------------------------------------------
 
     fn new_vector(&mut self, input: &mut Input<'_>) {
         let capacity = input.size();
@@ -207,7 +208,7 @@ impl<W: Width> Run<'_, W> {
         }
     }
 
-    // ---- objects ---------------------------------------------------------------------------------------------------------
+    // ---- objects --------------------------------------------------------------------------------
 
     fn allocate(&mut self, input: &mut Input<'_>) {
         let content = fresh(self.steps, input.size() % 20_000);
@@ -229,7 +230,7 @@ impl<W: Width> Run<'_, W> {
         }
     }
 
-    // ---- cursors ---------------------------------------------------------------------------------------------------------
+    // ---- cursors --------------------------------------------------------------------------------
 
     fn read(&mut self, input: &mut Input<'_>) {
         if let Some(which) = input.number().checked_rem(self.vectors.len()) {
@@ -269,7 +270,7 @@ impl<W: Width> Run<'_, W> {
         }
     }
 
-    // ---- views -----------------------------------------------------------------------------------------------------------
+    // ---- views ----------------------------------------------------------------------------------
 
     /// Views of the pieces, from both ends.
     fn views(&mut self, input: &mut Input<'_>) {

@@ -14,7 +14,8 @@ use surefit_testkit::{ops_from_bytes, run_script};
 use crate::input::Input;
 use crate::region::Region;
 
-/// What the heaps with pools are certified for: a few objects of every class that scripts use, and of three lengths of runs.
+/// What the heaps with pools are certified for: a few objects of every class that scripts use, and
+/// of three lengths of runs.
 const DEMAND: [DirectDemand; 8] = [
     DirectDemand::new(8, 9),
     DirectDemand::new(24, 20),
@@ -30,7 +31,8 @@ const DEMAND: [DirectDemand; 8] = [
     DirectDemand::new(3000, 3),
 ];
 
-/// Runs an input's operations on a `DirectHeap`, on one with small pages, and on their certified modes.
+/// Runs an input's operations on a `DirectHeap`, on one with small pages, and on their certified
+/// modes.
 pub fn direct(data: &[u8]) {
     run(data, 1, |memory, drive| {
         drive(&mut DirectHeap::new(memory)?)
@@ -48,8 +50,8 @@ pub fn direct(data: &[u8]) {
 
 /// Free-list systems, each with how many operations lie between two checks.
 ///
-/// A refusal of a heap with deferred coalescing changes its parts, since headers become free bytes; the test kit compares
-/// parts only if it checks after every operation.
+/// A refusal of a heap with deferred coalescing changes its parts, since headers become free bytes;
+/// the test kit compares parts only if it checks after every operation.
 macro_rules! systems {
     ($($every:literal $index:ty;)*) => {
         &[$((|data| list::<$index>(data, $every)) as fn(&[u8]),)*]
@@ -84,7 +86,8 @@ const FREE_LISTS: &[fn(&[u8])] = systems! {
     1 Segregated<Bitmap, Immediate, Tree, 128, 16>;
 };
 
-/// Runs an input's operations on TLSF, first fit and best fit, and on another free-list system of its choice.
+/// Runs an input's operations on TLSF, first fit and best fit, and on another free-list system of
+/// its choice.
 pub fn freelist(data: &[u8]) {
     run(data, 1, |memory, drive| drive(&mut Tlsf::new(memory)?));
     run(data, 1, |memory, drive| drive(&mut FirstFit::new(memory)?));

@@ -1,4 +1,5 @@
-//! Memory of a heap under test, with junk in it: the fuzzer makes thousands a second, so the junk is one byte's.
+//! Memory of a heap under test, with junk in it: the fuzzer makes thousands a second, so the junk
+//! is one byte's.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;

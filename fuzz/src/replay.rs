@@ -1,4 +1,5 @@
-//! Recordings of arbitrary bytes, replayed in every space: each completes or runs out of room, and no reference dangles.
+//! Recordings of arbitrary bytes, replayed in every space: each completes or runs out of room, and
+//! no reference dangles.
 
 use std::mem::MaybeUninit;
 

@@ -1,4 +1,5 @@
-//! `SharedHeap` from one thread beside a model: every lock and increment, pins held across operations.
+//! `SharedHeap` from one thread beside a model: every lock and increment, pins held across
+//! operations.
 
 use surefit_compact::Bytes;
 use surefit_compact::shared::{

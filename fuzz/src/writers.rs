@@ -1,4 +1,5 @@
-//! The writers of both formats on events and steps that break every rule: what was refused has left no trace.
+//! The writers of both formats on events and steps that break every rule: what was refused has left
+//! no trace.
 
 use surefit_trace::graph::{self, Change, Class, Object, Reference, Step, Walk};
 use surefit_trace::{

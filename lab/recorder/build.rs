@@ -1,9 +1,10 @@
-//! Compiles the preloaded library: it exports malloc, so nothing may link it, and Cargo would link a
-//! dependency. It needs no crate but `surefit-interpose`, and so no Cargo.
+//! Compiles the preloaded library: it exports malloc, so nothing may link it, and Cargo would link
+//! a dependency. It needs no crate but `surefit-interpose`, and so no Cargo.
 //!
-//! There are two calls of the compiler, because that crate stays one: its macro names its own items by
-//! `$crate`, so that it cannot be a module here, and Cargo, which builds it for others, does not tell a
-//! build script where. Its sources are therefore read beside this package, which is not published.
+//! There are two calls of the compiler, because that crate stays one: its macro names its own items
+//! by `$crate`, so that it cannot be a module here, and Cargo, which builds it for others, does not
+//! tell a build script where. Its sources are therefore read beside this package, which is not
+//! published.
 
 use std::env;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,8 @@
-//! Binary trees on `gc-arena`: a tree is built in one mutation, and the debt is paid between two trees.
+//! Binary trees on `gc-arena`: a tree is built in one mutation, and the debt is paid between two
+//! trees.
 //!
-//! Settings: `stw=1` stops the world as soon as the collector wakes, and else it collects in steps; `sleep=F` is how much may
-//! be allocated, as a share of what survived, before it wakes again.
+//! Settings: `stw=1` stops the world as soon as the collector wakes, and else it collects in steps;
+//! `sleep=F` is how much may be allocated, as a share of what survived, before it wakes again.
 
 use gc_arena::metrics::Pacing;
 use gc_arena::{Arena, Collect, Gc, Mutation, Rootable};

@@ -23,7 +23,8 @@ fn cpu_ns() -> u64 {
         tv_sec: 0,
         tv_nsec: 0,
     };
-    // SAFETY: the clock writes to the one `timespec` that it is handed; this clock is there on every Linux.
+    // SAFETY: the clock writes to the one `timespec` that it is handed; this clock is there on
+    // every Linux.
     let status = unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &raw mut time) };
     assert_eq!(status, 0, "Linux has this clock");
     time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned()

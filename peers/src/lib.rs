@@ -6,8 +6,9 @@
 //! figures     processor time and most resident memory of this process
 //! boxes, arenas   the program on Box and on gc-arena, for two binaries each
 //! ```
-//! A binary is `fn main` and one implementation of [`Trees`]. What the program prints goes to stdout and is the same for
-//! all of them; the figures go to stderr, one line. No binary takes its heap down at the end: the process does.
+//! A binary is `fn main` and one implementation of [`Trees`]. What the program prints goes to
+//! stdout and is the same for all of them; the figures go to stderr, one line. No binary takes its
+//! heap down at the end: the process does.
 
 pub mod arenas;
 pub mod boxes;

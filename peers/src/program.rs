@@ -6,8 +6,8 @@
 //! for d = 4, 6, … D:  2^(D - d + 4) trees of depth d: each built, counted, let go
 //! the long-lived tree: counted
 //! ```
-//! A tree of depth d has 2^(d + 1) - 1 nodes of two references; all are made bottom up. Every depth allocates about the same:
-//! 2^(D + 5) nodes.
+//! A tree of depth d has 2^(d + 1) - 1 nodes of two references; all are made bottom up. Every depth
+//! allocates about the same: 2^(D + 5) nodes.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,5 @@
-//! The command line: `DEPTH [KEY=VALUE]…`, the same for all binaries; which keys there are is each collector's own.
+//! The command line: `DEPTH [KEY=VALUE]…`, the same for all binaries; which keys there are is each
+//! collector's own.
 
 /// Depths above this need more memory than a peer should be given.
 const DEEPEST: u32 = 24;

@@ -1,5 +1,6 @@
-//! The heap of keys under a permutation tester: a key's free against its pins and against another free of it, the last
-//! unpin against the drain, and the reuse of the entry; and frees of others against the end of an owner.
+//! The heap of keys under a permutation tester: a key's free against its pins and against another
+//! free of it, the last unpin against the drain, and the reuse of the entry; and frees of others
+//! against the end of an owner.
 //!
 //! Runs with `RUSTFLAGS="--cfg surefit_shuttle"` only (ci/models.sh).
 #![cfg(surefit_shuttle)]
@@ -60,7 +61,8 @@ fn read<G: Stepwise>(heap: &Keys<'_, G>, key: Key<Object>, tag: u64) {
     }
 }
 
-/// Frees by a key that another thread frees too; then takes the memory for objects of its own. Whether it won.
+/// Frees by a key that another thread frees too; then takes the memory for objects of its own.
+/// Whether it won.
 fn free_and_reuse<G: Stepwise>(heap: &Keys<'_, G>, key: Key<Object>, tag: u64) -> bool {
     let local = heap.register().unwrap();
     let won = local.free(key);
@@ -86,7 +88,8 @@ fn keys<G: Stepwise>(shared: &SharedConfig<G>) {
         .collect();
     let wins = thread::scope(|threads| {
         threads.spawn(|| {
-            // The first key again and again: it is freed, and its entry reused, between a look and a pin.
+            // The first key again and again: it is freed, and its entry reused, between a look and
+            // a pin.
             for tag in [0, 0, 0, 0, 1, 2] {
                 read(&heap, live[tag], tag as u64);
             }

@@ -1,5 +1,5 @@
-//! The heap of several instances under a permutation tester: an instance is destroyed while others read its objects, in
-//! pieces too, free them, and take their memory for other objects.
+//! The heap of several instances under a permutation tester: an instance is destroyed while others
+//! read its objects, in pieces too, free them, and take their memory for other objects.
 //!
 //! Runs with `RUSTFLAGS="--cfg surefit_shuttle"` only (ci/models.sh).
 #![cfg(surefit_shuttle)]

@@ -1,5 +1,5 @@
-//! The direct heap for threads under a permutation tester: frees by others arrive once, also while their instance is left, taken
-//! by another thread, or served by who sends them.
+//! The direct heap for threads under a permutation tester: frees by others arrive once, also while
+//! their instance is left, taken by another thread, or served by who sends them.
 //!
 //! Runs with `RUSTFLAGS="--cfg surefit_shuttle"` only (ci/models.sh).
 #![cfg(surefit_shuttle)]

@@ -1,4 +1,5 @@
-//! Reads one byte behind a buffer. The address sanitizer must end the program, or what it says of others is worth nothing.
+//! Reads one byte behind a buffer. The address sanitizer must end the program, or what it says of
+//! others is worth nothing.
 
 #[test]
 fn reads_behind_a_buffer() {

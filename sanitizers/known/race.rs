@@ -1,5 +1,5 @@
-//! Two threads write one word in turn, and only a relaxed counter says whose turn it is, which orders nothing. The thread
-//! sanitizer must say so, or what it says of others is worth nothing.
+//! Two threads write one word in turn, and only a relaxed counter says whose turn it is, which
+//! orders nothing. The thread sanitizer must say so, or what it says of others is worth nothing.
 
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

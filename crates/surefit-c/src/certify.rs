@@ -25,8 +25,8 @@ pub struct surefit_peak {
     pub objects: u32,
 }
 
-/// What a program has live at most: peaks of sizes, each on its own, or a budget in any mix of sizes, or
-/// both at once: then they are added up, to a budget.
+/// What a program has live at most: peaks of sizes, each on its own, or a budget in any mix of
+/// sizes, or both at once: then they are added up, to a budget.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct surefit_demand {
@@ -34,20 +34,21 @@ pub struct surefit_demand {
     pub peaks: *const surefit_peak,
     /// How many peaks there are.
     pub peak_count: usize,
-    /// Budget: the most page-blocks live at once, besides those of the peaks. With peaks, 0 means that there is no budget.
+    /// Budget: the most page-blocks live at once, besides those of the peaks. With peaks, 0 means
+    /// that there is no budget.
     pub blocks: u64,
-    /// Budget: the most bytes of these page-blocks. The page-block of an object is the smallest of a
-    /// size-class that holds it and is a multiple of its alignment, if that is more than 8.
+    /// Budget: the most bytes of these page-blocks. The page-block of an object is the smallest of
+    /// a size-class that holds it and is a multiple of its alignment, if that is more than 8.
     pub block_bytes: u64,
     /// Budget: the largest request in bytes; 0 if any size is requested.
     pub largest: usize,
-    /// The most objects that are freed or resized in the life of the heap; 0 if fewer than 4 billion
-    /// for each key's entry. Entries of which all generations are used up cost their bytes.
+    /// The most objects that are freed or resized in the life of the heap; 0 if fewer than 4
+    /// billion for each key's entry. Entries of which all generations are used up cost their bytes.
     pub frees: u64,
-    /// Budget: the largest length that an object has before or after a resize;
-    /// 0 if surefit_resize is not called. A resize holds the old page-blocks and the new ones at once;
-    /// blocks and block_bytes count only the larger of both. Peaks need no such number: a resize
-    /// within their classes counts at both lengths, if both have a peak.
+    /// Budget: the largest length that an object has before or after a resize; 0 if surefit_resize
+    /// is not called. A resize holds the old page-blocks and the new ones at once; blocks and
+    /// block_bytes count only the larger of both. Peaks need no such number: a resize within their
+    /// classes counts at both lengths, if both have a peak.
     pub resized_largest: usize,
     /// Budget: the strictest alignment of a request; 0 means 8.
     pub align: usize,
@@ -71,13 +72,14 @@ pub struct surefit_certificate {
     pub moved_bytes_max: u64,
 }
 
-/// Computes how large a region must be, so that surefit_alloc and surefit_resize refuse nothing within
-/// the demand, in any order of calls, as long as no resize changes an alignment. It needs no heap: call it in a
-/// program for the host, or when you start. A demand of zeros: the smallest region that surefit_heap_init accepts.
+/// Computes how large a region must be, so that surefit_alloc and surefit_resize refuse nothing
+/// within the demand, in any order of calls, as long as no resize changes an alignment. It needs no
+/// heap: call it in a program for the host, or when you start. A demand of zeros: the smallest
+/// region that surefit_heap_init accepts.
 ///
-/// Answers NULL, CONFIG, ALIGN and TOO_LARGE where surefit_alloc answers so to the request in every heap, DEMAND if no heap of this
-/// configuration serves it, or an object is resized that is larger than the largest. Time for a budget: some 600 passes over the
-/// size-classes.
+/// Answers NULL, CONFIG, ALIGN and TOO_LARGE where surefit_alloc answers so to the request in every
+/// heap, DEMAND if no heap of this configuration serves it, or an object is resized that is larger
+/// than the largest. Time for a budget: some 600 passes over the size-classes.
 ///
 /// # Safety
 /// Each pointer is NULL or leads to what it says.
@@ -149,10 +151,12 @@ unsafe fn of_width<W: Width>(
     found.map_err(|_| surefit_status::Demand)
 }
 
-/// A budget, with what a resize holds besides the larger of both lengths: one is in flight at a time.
+/// A budget, with what a resize holds besides the larger of both lengths: one is in flight at a
+/// time.
 ///
 /// # Errors
-/// `TooLarge` for a largest request that `surefit_alloc` refuses, `Demand` if a resized object is larger than it.
+/// `TooLarge` for a largest request that `surefit_alloc` refuses, `Demand` if a resized object is
+/// larger than it.
 fn budget<W: Width>(config: &Config, demand: &surefit_demand) -> Result<Budget, surefit_status> {
     let page = config.geometry().page_bytes();
     let (resized, align) = (demand.resized_largest, layout(0, demand.align)?.align());

@@ -28,16 +28,16 @@ pub struct surefit_options {
     pub holes: u32,
     /// One more is allowed for each so many live ones, at least 2. Default 16.
     pub live_per_hole: u32,
-    /// Objects of more bytes lie in pieces of this size: a power of two from 64 to a page. Default a
-    /// quarter of a page. UINT32_MAX: no object is in pieces; none is larger than a page.
+    /// Objects of more bytes lie in pieces of this size: a power of two from 64 to a page. Default
+    /// a quarter of a page. UINT32_MAX: no object is in pieces; none is larger than a page.
     pub piece_bytes: u32,
-    /// The first pieces of an object that is as long have this size, the rest the one above: a power
-    /// of two up to a page. Default piece_bytes, or a page if that is 0.
+    /// The first pieces of an object that is as long have this size, the rest the one above: a
+    /// power of two up to a page. Default piece_bytes, or a page if that is 0.
     pub large_piece_bytes: u32,
     /// How many sizes of page-blocks block_bytes has. Default 0: sizes_per_power_of_two says them.
     pub block_sizes: u32,
-    /// The sizes of page-blocks in bytes, ascending multiples of 8; a page is added if it is missing.
-    /// At most 128, the page included, or 32 without the feature `many-classes`.
+    /// The sizes of page-blocks in bytes, ascending multiples of 8; a page is added if it is
+    /// missing. At most 128, the page included, or 32 without the feature `many-classes`.
     pub block_bytes: *const u32,
 }
 
@@ -81,12 +81,12 @@ pub extern "C" fn surefit_config_bytes() -> usize {
 /// Builds a configuration in the caller's memory, of at least surefit_config_bytes() bytes. O(1):
 /// some ten thousand instructions.
 ///
-/// Answers NULL, also for sizes of page-blocks that are NULL, REGION for too little memory, CONFIG for
-/// options that are not possible.
+/// Answers NULL, also for sizes of page-blocks that are NULL, REGION for too little memory, CONFIG
+/// for options that are not possible.
 ///
 /// # Safety
-/// The memory is the caller's, for as long as a heap uses the configuration. The sizes of page-blocks
-/// are as many as said, at any address, until the call returns.
+/// The memory is the caller's, for as long as a heap uses the configuration. The sizes of
+/// page-blocks are as many as said, at any address, until the call returns.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn surefit_config_build(
     memory: *mut core::ffi::c_void,

@@ -60,7 +60,8 @@ impl surefit_key {
     /// The key came from a call of this library.
     unsafe fn get(self) -> Result<Key, surefit_status> {
         let name = NonZeroU64::new(self.name).ok_or(surefit_status::Stale)?;
-        // SAFETY: the caller's promise: `new` wrote this, and the length is taken out of the generation again.
+        // SAFETY: the caller's promise: `new` wrote this, and the length is taken out of the
+        // generation again.
         Ok(unsafe { Key::from_parts(name, self.generation ^ self.length, self.length as usize) })
     }
 
@@ -83,8 +84,8 @@ pub(crate) const LONGEST: usize = if usize::BITS > u32::BITS {
     isize::MAX as usize
 };
 
-/// Of the longest object whole pieces remain if its length is cut to a multiple of this: pieces are powers of two
-/// up to the largest page.
+/// Of the longest object whole pieces remain if its length is cut to a multiple of this: pieces are
+/// powers of two up to the largest page.
 const LARGEST_PIECE: usize = 64 << 10;
 
 /// A request of C: an alignment of zero means that of any scalar type.
@@ -104,8 +105,8 @@ pub(crate) fn layout(bytes: usize, align: usize) -> Result<Layout, surefit_statu
 pub(crate) unsafe fn heap<'a>(heap: *const surefit_heap) -> Result<&'a AnyHeap, surefit_status> {
     // SAFETY: the caller's promise.
     unsafe { vet_held(heap) }?;
-    // SAFETY: C1; nobody changes the heap meanwhile, because one thread at a time uses it: the caller's
-    // promise, or C2.
+    // SAFETY: C1; nobody changes the heap meanwhile, because one thread at a time uses it: the
+    // caller's promise, or C2.
     Ok(unsafe { &(*heap).heap })
 }
 
@@ -118,7 +119,8 @@ pub(crate) unsafe fn heap_mut<'a>(
     Ok(unsafe { &mut (*heap).heap })
 }
 
-/// The lock of a heap, if it has one. It is a field of its own: other threads use it while one uses the heap.
+/// The lock of a heap, if it has one. It is a field of its own: other threads use it while one uses
+/// the heap.
 ///
 /// # Safety
 /// As [`heap`].
@@ -144,7 +146,8 @@ unsafe fn vet(heap: *const surefit_heap) -> Answer {
     if !heap.is_aligned() {
         return Err(surefit_status::NotAHeap);
     }
-    // SAFETY: not NULL, aligned; the bytes are readable (the caller's promise), and a word of any bytes is a number.
+    // SAFETY: not NULL, aligned; the bytes are readable (the caller's promise), and a word of any
+    // bytes is a number.
     if !unsafe { (*heap).magic.is(MAGIC) } {
         return Err(surefit_status::NotAHeap);
     }
@@ -154,10 +157,12 @@ unsafe fn vet(heap: *const surefit_heap) -> Answer {
 /// Makes a heap in a region, whatever its contents, wherever it begins. The heap is in the region:
 /// once it is not used any more, the region may be used otherwise. See surefit_destroy.
 ///
-/// Answers NULL, CONFIG, REGION if it is too small (surefit_certify computes what a demand needs, and the least for a demand of
-/// zeros), TOO_LARGE if it has more pages than the configuration's words can name, HEAPS. O(classes), and 16 bytes written per
-/// page. Heaps are numbered, 4 billion in a process. On a processor without compare-and-exchange, two calls at the same time (one
-/// interrupts the other, or runs on another core) may use the numbers up: both answers and all later ones are HEAPS.
+/// Answers NULL, CONFIG, REGION if it is too small (surefit_certify computes what a demand needs,
+/// and the least for a demand of zeros), TOO_LARGE if it has more pages than the configuration's
+/// words can name, HEAPS. O(classes), and 16 bytes written per page. Heaps are numbered, 4 billion
+/// in a process. On a processor without compare-and-exchange, two calls at the same time (one
+/// interrupts the other, or runs on another core) may use the numbers up: both answers and all
+/// later ones are HEAPS.
 ///
 /// # Safety
 /// The region has so many bytes, which nothing else uses as long as the heap is used; the
@@ -210,9 +215,9 @@ pub(crate) unsafe fn init(
 }
 
 /// Ends a heap and all its objects at once. From now on every call for it answers NOT_A_HEAP, and
-/// its keys are FOREIGN to every later heap, also one in the same region. The lock of a shared heap, which the thread must hold, is given
-/// back. Threads that wait for it in surefit_acquire are answered NOT_A_HEAP; until they are, the region and the lock must stay
-/// as they are.
+/// its keys are FOREIGN to every later heap, also one in the same region. The lock of a shared
+/// heap, which the thread must hold, is given back. Threads that wait for it in surefit_acquire are
+/// answered NOT_A_HEAP; until they are, the region and the lock must stay as they are.
 ///
 /// Answers NULL, NOT_A_HEAP (also the second time), UNLOCKED. O(1).
 ///
@@ -223,7 +228,8 @@ pub unsafe extern "C" fn surefit_destroy(heap: *mut surefit_heap) -> surefit_sta
     let destroy = || {
         // SAFETY: the caller's promise.
         unsafe { vet_held(heap) }?;
-        // SAFETY: as above. The lock is copied: once it is given back, the region may be used otherwise.
+        // SAFETY: as above. The lock is copied: once it is given back, the region may be used
+        // otherwise.
         let lock = unsafe { shared(heap) }?.map(Shared::lock);
         // SAFETY: C1. The heap owns nothing but its region; what has no magic is no heap.
         unsafe { (*heap).magic.end() };
@@ -235,10 +241,12 @@ pub unsafe extern "C" fn surefit_destroy(heap: *mut surefit_heap) -> surefit_sta
     status(destroy())
 }
 
-/// Lets threads or interrupts share a heap by a lock of the caller. From now on every call for the heap answers UNLOCKED unless
-/// the thread holds the lock: see surefit_acquire. Call it before other threads use the heap.
+/// Lets threads or interrupts share a heap by a lock of the caller. From now on every call for the
+/// heap answers UNLOCKED unless the thread holds the lock: see surefit_acquire. Call it before
+/// other threads use the heap.
 ///
-/// Answers NULL (also for a function that is NULL), NOT_A_HEAP, LOCKED if the heap has a lock. O(1).
+/// Answers NULL (also for a function that is NULL), NOT_A_HEAP, LOCKED if the heap has a lock.
+/// O(1).
 ///
 /// # Safety
 /// As surefit_alloc; the functions can be called with their context as long as the heap is used.
@@ -265,16 +273,19 @@ pub unsafe extern "C" fn surefit_share(
 }
 
 /// Takes the lock of a shared heap. The addresses that surefit_get gives are good at most until
-/// surefit_release: then other threads free, and objects move. An interrupt may use the heap if `acquire` keeps it out.
+/// surefit_release: then other threads free, and objects move. An interrupt may use the heap if
+/// `acquire` keeps it out.
 ///
-/// Answers NULL, NOT_A_HEAP (also if another thread ended the heap meanwhile), UNLOCKED if the heap has no lock or `caller` answers
-/// 0, LOCKED if the thread holds it; then the lock is not held. O(1), and the time of `acquire`.
+/// Answers NULL, NOT_A_HEAP (also if another thread ended the heap meanwhile), UNLOCKED if the heap
+/// has no lock or `caller` answers 0, LOCKED if the thread holds it; then the lock is not held.
+/// O(1), and the time of `acquire`.
 ///
 /// # Safety
 /// As surefit_alloc.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn surefit_acquire(heap: *mut surefit_heap) -> surefit_status {
-    // SAFETY: the caller's promise, also for the bytes of a heap that ended while the thread waited.
+    // SAFETY: the caller's promise, also for the bytes of a heap that ended while the thread
+    // waited.
     let is_there = || unsafe { vet(heap) }.is_ok();
     // SAFETY: the caller's promise.
     let shared = unsafe { shared(heap) };
@@ -283,7 +294,8 @@ pub unsafe extern "C" fn surefit_acquire(heap: *mut surefit_heap) -> surefit_sta
 
 /// Gives the lock of a shared heap back.
 ///
-/// Answers NULL, NOT_A_HEAP, UNLOCKED if the thread does not hold it. O(1), and the time of `release`.
+/// Answers NULL, NOT_A_HEAP, UNLOCKED if the thread does not hold it. O(1), and the time of
+/// `release`.
 ///
 /// # Safety
 /// As surefit_alloc.
@@ -298,7 +310,8 @@ pub unsafe extern "C" fn surefit_release(heap: *mut surefit_heap) -> surefit_sta
 /// means 8. A size of 0 is served: the object has a key and no byte.
 ///
 /// An object of more bytes than the configuration's pieces is not contiguous; the alignment applies
-/// to each piece. No object is longer than UINT32_MAX bytes or, where none is in pieces, than a page.
+/// to each piece. No object is longer than UINT32_MAX bytes or, where none is in pieces, than a
+/// page.
 ///
 /// Answers NULL, NOT_A_HEAP, UNLOCKED, ALIGN, TOO_LARGE, NO_MEMORY, NO_ENTRY. O(1), or O(pieces).
 ///
@@ -366,11 +379,12 @@ fn zero<W: Width<Generation = ()>>(heap: &mut KeyHeap<'static, W>, key: Key) -> 
 }
 
 /// The bytes of an object from an offset on, as far as they lie together: to the end of the object,
-/// or of its piece. The pointer is good until any object of the heap is freed, resized or compacted;
-/// an allocation does not move objects. At the end of the object there are 0 bytes.
+/// or of its piece. The pointer is good until any object of the heap is freed, resized or
+/// compacted; an allocation does not move objects. At the end of the object there are 0 bytes.
 ///
-/// Answers NULL, NOT_A_HEAP, UNLOCKED, STALE, FOREIGN, RANGE. O(1); in pieces O(levels): the pieces of an object are found through
-/// words that are in pieces themselves, if there are many. See surefit_options.
+/// Answers NULL, NOT_A_HEAP, UNLOCKED, STALE, FOREIGN, RANGE. O(1); in pieces O(levels): the pieces
+/// of an object are found through words that are in pieces themselves, if there are many. See
+/// surefit_options.
 ///
 /// # Safety
 /// As surefit_alloc; the key came from a call of this library, or is all zeros.
@@ -419,7 +433,8 @@ fn in_range(key: Key, offset: usize, count: usize) -> Answer {
     }
 }
 
-/// Copies bytes of an object, from an offset on, to the caller's memory. No byte may be copied to NULL.
+/// Copies bytes of an object, from an offset on, to the caller's memory. No byte may be copied to
+/// NULL.
 ///
 /// Answers NULL, NOT_A_HEAP, UNLOCKED, STALE, FOREIGN, RANGE. O(bytes), and O(levels) per piece.
 ///
@@ -445,7 +460,8 @@ pub unsafe extern "C" fn surefit_read(
     status(read())
 }
 
-/// Copies bytes of the caller's memory to an object, from an offset on. No byte may be copied from NULL.
+/// Copies bytes of the caller's memory to an object, from an offset on. No byte may be copied from
+/// NULL.
 ///
 /// Answers NULL, NOT_A_HEAP, UNLOCKED, STALE, FOREIGN, RANGE. O(bytes), and O(levels) per piece.
 ///
@@ -471,19 +487,21 @@ pub unsafe extern "C" fn surefit_write(
     status(write())
 }
 
-/// Changes the length of an object, and its alignment: from now on it has the one of this call, where 0
-/// means 8, also if that is looser. Give an object that surefit_alloc aligned its alignment again. The bytes up
-/// to the smaller length are kept; more bytes are not initialised. The key is replaced by a new one;
-/// copies of the former are stale. May move two other objects per page-block that is freed.
+/// Changes the length of an object, and its alignment: from now on it has the one of this call,
+/// where 0 means 8, also if that is looser. Give an object that surefit_alloc aligned its alignment
+/// again. The bytes up to the smaller length are kept; more bytes are not initialised. The key is
+/// replaced by a new one; copies of the former are stale. May move two other objects per page-block
+/// that is freed.
 ///
-/// Old and new page-blocks are live at once: those of an object that is not in pieces, and of the last piece of one that is. An object
-/// in pieces is copied as a whole, with room for both, if its alignment changes so that its pieces need other page-blocks. Even a
-/// shorter length may be refused then. surefit_certify counts
-/// what a resize without another alignment needs: resized_largest of surefit_demand.
+/// Old and new page-blocks are live at once: those of an object that is not in pieces, and of the
+/// last piece of one that is. An object in pieces is copied as a whole, with room for both, if its
+/// alignment changes so that its pieces need other page-blocks. Even a shorter length may be
+/// refused then. surefit_certify counts what a resize without another alignment needs:
+/// resized_largest of surefit_demand.
 ///
 /// Answers as surefit_alloc, STALE, FOREIGN; then the object and the key are as they were. O(1) and
-/// a copy of the object; in pieces O(pieces that are added or freed) and a copy of one piece, or O(pieces) and a copy of the object as
-/// said above.
+/// a copy of the object; in pieces O(pieces that are added or freed) and a copy of one piece, or
+/// O(pieces) and a copy of the object as said above.
 ///
 /// # Safety
 /// As surefit_get; the key is NULL or the caller's.
@@ -512,8 +530,8 @@ pub unsafe extern "C" fn surefit_resize(
 /// Frees an object. Moves at most two other objects per page-block, so that fragmentation keeps its
 /// bound: pointers into objects are stale, keys are not.
 ///
-/// Answers NULL, NOT_A_HEAP, UNLOCKED, STALE (a double free), FOREIGN. O(1) and copies of at most two
-/// page-blocks; in pieces the same per piece.
+/// Answers NULL, NOT_A_HEAP, UNLOCKED, STALE (a double free), FOREIGN. O(1) and copies of at most
+/// two page-blocks; in pieces the same per piece.
 ///
 /// # Safety
 /// As surefit_get.
@@ -527,7 +545,8 @@ pub unsafe extern "C" fn surefit_free(heap: *mut surefit_heap, key: surefit_key)
     status(free())
 }
 
-/// Whether a key names a live object of this heap; false where surefit_get answers that it may not be called. O(1).
+/// Whether a key names a live object of this heap; false where surefit_get answers that it may not
+/// be called. O(1).
 ///
 /// # Safety
 /// As surefit_get.
@@ -560,8 +579,8 @@ pub unsafe extern "C" fn surefit_compact(
     }))
 }
 
-/// Whether an object of these bytes can be allocated now; false where surefit_alloc refuses for another reason than room, also for
-/// a thread without the lock. O(1), or O(levels of its pieces).
+/// Whether an object of these bytes can be allocated now; false where surefit_alloc refuses for
+/// another reason than room, also for a thread without the lock. O(1), or O(levels of its pieces).
 ///
 /// # Safety
 /// As surefit_alloc.
@@ -580,8 +599,8 @@ pub unsafe extern "C" fn surefit_can_alloc(
 }
 
 /// A size that can be allocated now with an alignment of 1: the largest contiguous one or, if more
-/// fits in pieces, the most whole pieces that a binary search finds, up to UINT32_MAX bytes. 0 without a heap, and for a
-/// thread without the lock. O(classes + log region).
+/// fits in pieces, the most whole pieces that a binary search finds, up to UINT32_MAX bytes. 0
+/// without a heap, and for a thread without the lock. O(classes + log region).
 ///
 /// # Safety
 /// As surefit_alloc.

@@ -16,10 +16,11 @@ use crate::words::{AnyHeap, for_width, with_heap};
 /// its region, and the tables at the region's end: with entries for `objects` objects at once, all
 /// pieces of long ones counted. It touches no byte between these: see surefit_untouched.
 ///
-/// A demand is served while the limit has at least the certificate's pages, and `objects` is at least
-/// its entries.
+/// A demand is served while the limit has at least the certificate's pages, and `objects` is at
+/// least its entries.
 ///
-/// Answers as surefit_heap_init; REGION if it is shorter than a page and surefit_limited_table_bytes. O(classes), and 16 bytes written per page of the region.
+/// Answers as surefit_heap_init; REGION if it is shorter than a page and
+/// surefit_limited_table_bytes. O(classes), and 16 bytes written per page of the region.
 ///
 /// # Safety
 /// As surefit_heap_init.
@@ -37,9 +38,10 @@ pub unsafe extern "C" fn surefit_heap_init_limited(
     status(unsafe { init(region.cast(), bytes, config, heap, make) })
 }
 
-/// The bytes at the end of a region of `bytes` bytes that a heap of surefit_heap_init_limited always uses, with entries for `objects`
-/// objects: tables, entries and the control structure, wherever the region begins. 0 if the region is too short for them and a page, and
-/// without a configuration. O(1).
+/// The bytes at the end of a region of `bytes` bytes that a heap of surefit_heap_init_limited
+/// always uses, with entries for `objects` objects: tables, entries and the control structure,
+/// wherever the region begins. 0 if the region is too short for them and a page, and without a
+/// configuration. O(1).
 ///
 /// # Safety
 /// The configuration is NULL, or one of this library.
@@ -55,7 +57,8 @@ pub unsafe extern "C" fn surefit_limited_table_bytes(
     // SAFETY: not NULL, aligned; the caller's promise.
     let config = unsafe { &(*config).0 };
     let tables = || {
-        // The pages begin at a multiple of their size, the control structure at one of its alignment.
+        // The pages begin at a multiple of their size, the control structure at one of its
+        // alignment.
         let lost = config.geometry().page_bytes() - 1 + control_bytes::<surefit_heap>();
         let left = bytes.checked_sub(lost)?;
         let tables =
@@ -69,8 +72,9 @@ pub unsafe extern "C" fn surefit_limited_table_bytes(
 /// up to the heap's tables, and down to the pages that have objects: surefit_compact makes these
 /// fewer. What lies in the last pages moves to free ones. Writes the limit that it reached.
 ///
-/// Answers NULL, NOT_A_HEAP, UNLOCKED, CONFIG if the heap was made without a limit. Raising is O(1); lowering is O(1) per page that it
-/// takes away and per page-block that it moves, and moves at most as many bytes as it takes away.
+/// Answers NULL, NOT_A_HEAP, UNLOCKED, CONFIG if the heap was made without a limit. Raising is
+/// O(1); lowering is O(1) per page that it takes away and per page-block that it moves, and moves
+/// at most as many bytes as it takes away.
 ///
 /// # Safety
 /// The heap is NULL or came from surefit_heap_init_limited; the other pointer is NULL or the
@@ -100,9 +104,9 @@ pub unsafe extern "C" fn surefit_set_limit(
     status(set())
 }
 
-/// Writes the first and the last offset, plus one, of the bytes of the region that the heap does not
-/// touch now: those between its limit and its tables. Two equal ones if there are none, as for a
-/// heap without a limit. This memory may be off.
+/// Writes the first and the last offset, plus one, of the bytes of the region that the heap does
+/// not touch now: those between its limit and its tables. Two equal ones if there are none, as for
+/// a heap without a limit. This memory may be off.
 ///
 /// Answers NULL, NOT_A_HEAP, UNLOCKED. O(1).
 ///

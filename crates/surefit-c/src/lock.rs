@@ -5,8 +5,8 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::status::{Answer, surefit_status};
 
-/// The caller's lock: a mutex, or what keeps interrupts out. Its functions must not use the heap, and must
-/// return: no longjmp, no exception.
+/// The caller's lock: a mutex, or what keeps interrupts out. Its functions must not use the heap,
+/// and must return: no longjmp, no exception.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct surefit_lock {
@@ -16,9 +16,10 @@ pub struct surefit_lock {
     pub acquire: Option<unsafe extern "C" fn(context: *mut c_void)>,
     /// Gives the lock back. Must not be NULL.
     pub release: Option<unsafe extern "C" fn(context: *mut c_void)>,
-    /// A number of the thread or interrupt that calls: whoever holds the lock is told from all others by it. The
-    /// number 0 is nobody's: whoever has it is answered UNLOCKED, and the lock is not taken. Where the number is the address of a task
-    /// that is NULL before the scheduler starts, give another number then, such as 1. Must not be NULL.
+    /// A number of the thread or interrupt that calls: whoever holds the lock is told from all
+    /// others by it. The number 0 is nobody's: whoever has it is answered UNLOCKED, and the lock is
+    /// not taken. Where the number is the address of a task that is NULL before the scheduler
+    /// starts, give another number then, such as 1. Must not be NULL.
     pub caller: Option<unsafe extern "C" fn(context: *mut c_void) -> usize>,
 }
 
@@ -69,19 +70,20 @@ impl Shared {
         self.lock
     }
 
-    /// Whether the thread that calls holds the lock. Only that thread ever finds its own number here, so no order with other
-    /// memory is needed.
+    /// Whether the thread that calls holds the lock. Only that thread ever finds its own number
+    /// here, so no order with other memory is needed.
     pub(crate) fn is_held(&self) -> bool {
         let caller = self.lock.caller();
         caller != 0 && self.holder.load(Ordering::Relaxed) == caller
     }
 
-    /// Takes the lock of a heap. The heap may have ended while the thread waited: `is_there` says so, once the lock is taken.
-    /// Then the lock is given back, and nothing of the heap is written.
+    /// Takes the lock of a heap. The heap may have ended while the thread waited: `is_there` says
+    /// so, once the lock is taken. Then the lock is given back, and nothing of the heap is written.
     ///
     /// # Errors
     /// [`surefit_status::Unlocked`] for a thread without a number: it could not give the lock back.
-    /// [`surefit_status::Locked`] if the thread holds it, [`surefit_status::NotAHeap`] if the heap ended.
+    /// [`surefit_status::Locked`] if the thread holds it, [`surefit_status::NotAHeap`] if the heap
+    /// ended.
     pub(crate) fn acquire(&self, is_there: impl FnOnce() -> bool) -> Answer {
         let lock = self.lock;
         let caller = lock.caller();

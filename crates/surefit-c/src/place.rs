@@ -7,8 +7,8 @@ use crate::status::surefit_status;
 
 /// What tells a control structure from other bytes: a number that it holds as long as it is one.
 ///
-/// Atomic, because a thread reads it while it waits for a heap that another thread ends. It says nothing about other
-/// memory, so no order is needed.
+/// Atomic, because a thread reads it while it waits for a heap that another thread ends. It says
+/// nothing about other memory, so no order is needed.
 #[derive(Debug)]
 pub(crate) struct Magic(AtomicUsize);
 
@@ -39,8 +39,8 @@ pub(crate) const fn control_bytes<T>() -> usize {
     size_of::<T>() + align_of::<T>() - 1
 }
 
-/// Makes a `T` of a region's bytes less its own, and puts it behind them, aligned. The bytes begin where the
-/// region does.
+/// Makes a `T` of a region's bytes less its own, and puts it behind them, aligned. The bytes begin
+/// where the region does.
 ///
 /// # Errors
 /// `Null`, `TooLarge` for bytes that no memory has, `Region` if there is no room; those of `make`.

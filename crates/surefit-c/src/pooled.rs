@@ -71,12 +71,15 @@ impl Lines {
     }
 }
 
-/// Computes how large a region must be for surefit_raw_init_certified. Each peak is a request of malloc, or with an alignment of
-/// aligned_alloc, and the most such objects that are live at once; a realloc that moves its object counts twice. DIRECT: up to
-/// 2 KiB (TINY: 128 bytes), a peak counts for the size-class of its request, and a class without a peak is refused. Above, a peak counts
-/// for all requests that are longer than the next shorter peak. Alignments are at most 1 KiB (TINY: 64 bytes).
+/// Computes how large a region must be for surefit_raw_init_certified. Each peak is a request of
+/// malloc, or with an alignment of aligned_alloc, and the most such objects that are live at once;
+/// a realloc that moves its object counts twice. DIRECT: up to 2 KiB (TINY: 128 bytes), a peak
+/// counts for the size-class of its request, and a class without a peak is refused. Above, a peak
+/// counts for all requests that are longer than the next shorter peak. Alignments are at most 1 KiB
+/// (TINY: 64 bytes).
 ///
-/// Answers NULL, CONFIG for another kind than DIRECT and TINY, DEMAND for over 64 peaks, ALIGN, TOO_LARGE. O(peaks squared).
+/// Answers NULL, CONFIG for another kind than DIRECT and TINY, DEMAND for over 64 peaks, ALIGN,
+/// TOO_LARGE. O(peaks squared).
 ///
 /// # Safety
 /// There are so many peaks; each pointer is NULL or leads to what it says.
@@ -103,10 +106,12 @@ pub unsafe extern "C" fn surefit_raw_certify(
     status(certify())
 }
 
-/// Makes a heap of raw pointers that refuses nothing within a demand, in any order of calls, and what exceeds it: pages and
-/// the places of larger objects are pools of their own. For peaks see surefit_raw_certify; they are read only now.
+/// Makes a heap of raw pointers that refuses nothing within a demand, in any order of calls, and
+/// what exceeds it: pages and the places of larger objects are pools of their own. For peaks see
+/// surefit_raw_certify; they are read only now.
 ///
-/// Answers NULL, CONFIG, DEMAND, ALIGN, TOO_LARGE, REGION if the region is smaller than surefit_raw_certify says. O(tables).
+/// Answers NULL, CONFIG, DEMAND, ALIGN, TOO_LARGE, REGION if the region is smaller than
+/// surefit_raw_certify says. O(tables).
 ///
 /// # Safety
 /// As surefit_raw_init and surefit_raw_certify.

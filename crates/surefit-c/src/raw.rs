@@ -32,15 +32,15 @@ use crate::status::{Answer, put, status, surefit_status};
 /// "suref", "r" and the version of the structure.
 const MAGIC: u64 = 0x7375_7265_6672_6101;
 
-/// A kind of heap: pages of size-classes, and runs of 1 KiB units for objects over 2 KiB. The fastest,
-/// for regions of 64 KiB and more.
+/// A kind of heap: pages of size-classes, and runs of 1 KiB units for objects over 2 KiB. The
+/// fastest, for regions of 64 KiB and more.
 pub const SUREFIT_RAW_DIRECT: u32 = 0;
 /// A kind of heap: Two-Level Segregated Fit.
 pub const SUREFIT_RAW_TLSF: u32 = 1;
 /// A kind of heap: segregated lists of exact sizes, found through a Next Hit Table.
 pub const SUREFIT_RAW_SEGREGATED: u32 = 2;
-/// A kind of heap: as DIRECT, with pages of 512 bytes and units of 64, for regions of 2 KiB and more; page-blocks serve up to
-/// 128 bytes.
+/// A kind of heap: as DIRECT, with pages of 512 bytes and units of 64, for regions of 2 KiB and
+/// more; page-blocks serve up to 128 bytes.
 pub const SUREFIT_RAW_TINY: u32 = 3;
 
 /// The thesis's lists.
@@ -168,13 +168,15 @@ fn pointer(object: Result<NonNull<u8>, Refused>) -> *mut c_void {
     object.map_or(null_mut(), |object| object.as_ptr().cast())
 }
 
-/// Makes a heap of raw pointers of a kind (SUREFIT_RAW_…) in a region, whatever its contents, wherever it begins. Once it
-/// is not used any more, the region may be used otherwise. See surefit_raw_destroy. Objects of up to 100 bytes are served from a region
-/// of 20 KiB on for DIRECT, 2 KiB for SEGREGATED and TINY, 1 KiB for TLSF; a smaller one may be accepted and serve none.
+/// Makes a heap of raw pointers of a kind (SUREFIT_RAW_…) in a region, whatever its contents,
+/// wherever it begins. Once it is not used any more, the region may be used otherwise. See
+/// surefit_raw_destroy. Objects of up to 100 bytes are served from a region of 20 KiB on for
+/// DIRECT, 2 KiB for SEGREGATED and TINY, 1 KiB for TLSF; a smaller one may be accepted and serve
+/// none.
 ///
 /// Answers NULL, CONFIG for a kind that was not compiled in, REGION if the region is too small,
-/// TOO_LARGE if it is larger than the kind can use. O(tables). On a 32-bit processor no call for a raw
-/// heap takes more than 0.5 KiB of stack, except surefit_raw_check.
+/// TOO_LARGE if it is larger than the kind can use. O(tables). On a 32-bit processor no call for a
+/// raw heap takes more than 0.5 KiB of stack, except surefit_raw_check.
 ///
 /// # Safety
 /// The region has so many bytes, which nothing else uses as long as the heap is used.
@@ -211,15 +213,19 @@ impl surefit_raw {
     }
 }
 
-/// Lets threads or interrupts share a heap by a lock of the caller: from now on every call for the heap takes it and gives it back,
-/// and lasts as long as the heap's call does: with the lock held, or the interrupts off. Call it before other threads use the heap. A
-/// call is answered LOCKED if its thread holds the lock (it interrupts another call, and `acquire` did not keep it out), and UNLOCKED if
-/// `caller` answers 0; calls that give an object give NULL, and surefit_raw_usable_size 0.
+/// Lets threads or interrupts share a heap by a lock of the caller: from now on every call for the
+/// heap takes it and gives it back, and lasts as long as the heap's call does: with the lock held,
+/// or the interrupts off. Call it before other threads use the heap. A call is answered LOCKED if
+/// its thread holds the lock (it interrupts another call, and `acquire` did not keep it out), and
+/// UNLOCKED if `caller` answers 0; calls that give an object give NULL, and
+/// surefit_raw_usable_size 0.
 ///
-/// Answers NULL (also for a function that is NULL), NOT_A_HEAP, LOCKED if the heap has a lock. O(1).
+/// Answers NULL (also for a function that is NULL), NOT_A_HEAP, LOCKED if the heap has a lock.
+/// O(1).
 ///
 /// # Safety
-/// As surefit_raw_malloc; the functions can be called with their context as long as the heap is used.
+/// As surefit_raw_malloc; the functions can be called with their context as long as the heap is
+/// used.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn surefit_raw_share(
     raw: *mut surefit_raw,
@@ -243,8 +249,9 @@ pub unsafe extern "C" fn surefit_raw_share(
     status(share())
 }
 
-/// Ends a heap and all its objects at once. From now on every call for it answers NOT_A_HEAP, or gives
-/// NULL, also the calls of threads that wait for its lock; until they returned, the region and the lock must stay as they are.
+/// Ends a heap and all its objects at once. From now on every call for it answers NOT_A_HEAP, or
+/// gives NULL, also the calls of threads that wait for its lock; until they returned, the region
+/// and the lock must stay as they are.
 ///
 /// Answers NULL, NOT_A_HEAP (also the second time), UNLOCKED, LOCKED (see surefit_raw_share). O(1).
 ///
@@ -273,11 +280,13 @@ pub unsafe extern "C" fn surefit_raw_destroy(raw: *mut surefit_raw) -> surefit_s
     status(destroy())
 }
 
-/// As malloc: an object of some bytes, which are not initialised, aligned for every scalar type that fits in
-/// it, as C23 says; NULL if there is no room, or `raw` is no heap. A size of 0 is served like 1.
+/// As malloc: an object of some bytes, which are not initialised, aligned for every scalar type
+/// that fits in it, as C23 says; NULL if there is no room, or `raw` is no heap. A size of 0 is
+/// served like 1.
 ///
-/// O(1) for DIRECT, TINY and TLSF, also the refusal. SEGREGATED: O(log region) if a chunk of a longer list is found at once;
-/// O(chunks) for a refusal and for an object for which no such chunk is aligned, on 64-bit processors from 16 bytes on.
+/// O(1) for DIRECT, TINY and TLSF, also the refusal. SEGREGATED: O(log region) if a chunk of a
+/// longer list is found at once; O(chunks) for a refusal and for an object for which no such chunk
+/// is aligned, on 64-bit processors from 16 bytes on.
 ///
 /// # Safety
 /// The heap is NULL or came from surefit_raw_init.
@@ -294,8 +303,8 @@ pub unsafe extern "C" fn surefit_raw_malloc(raw: *mut surefit_raw, bytes: usize)
     )
 }
 
-/// As calloc: `count` times `bytes` zeros; NULL also if the product overflows. As surefit_raw_malloc, and O(bytes); a shared heap
-/// is not locked meanwhile.
+/// As calloc: `count` times `bytes` zeros; NULL also if the product overflows. As
+/// surefit_raw_malloc, and O(bytes); a shared heap is not locked meanwhile.
 ///
 /// # Safety
 /// As surefit_raw_malloc.
@@ -318,7 +327,8 @@ pub unsafe extern "C" fn surefit_raw_calloc(
 }
 
 /// As aligned_alloc, for any power of two; NULL also if `align` is none, or stricter than the heap
-/// gives (64 KiB for DIRECT and TINY, 1 GiB for the others). As surefit_raw_malloc; SEGREGATED: O(chunks).
+/// gives (64 KiB for DIRECT and TINY, 1 GiB for the others). As surefit_raw_malloc; SEGREGATED:
+/// O(chunks).
 ///
 /// # Safety
 /// As surefit_raw_malloc.
@@ -367,7 +377,8 @@ pub unsafe extern "C" fn surefit_raw_realloc(
     })
 }
 
-/// Resizes an object of `old` bytes; one of no byte is not live. It moves if it is not aligned as its new length demands.
+/// Resizes an object of `old` bytes; one of no byte is not live. It moves if it is not aligned as
+/// its new length demands.
 ///
 /// # Safety
 /// The object is live and has the old bytes, if those are not 0.
@@ -382,23 +393,25 @@ unsafe fn resize(
         return Err(Refused::StaleHandle);
     }
     if object.addr().get() % new.align() == 0 {
-        // SAFETY: the caller's promise. These heaps need no other layout than one that is not longer
-        // than the object.
+        // SAFETY: the caller's promise. These heaps need no other layout than one that is not
+        // longer than the object.
         return unsafe { heap.resize(object, old, new.size()) };
     }
     let moved = heap.allocate(new)?;
     let bytes = old.size().min(new.size());
     // SAFETY: both are live and have so many bytes.
     unsafe { object.copy_to_nonoverlapping(moved, bytes) };
-    // SAFETY: the caller's promise. `try_free`, because then a later free of the old address is found.
+    // SAFETY: the caller's promise. `try_free`, because then a later free of the old address is
+    // found.
     let freed = unsafe { heap.try_free(object, old) };
     debug_assert!(freed.is_ok(), "the object was live");
     Ok(moved)
 }
 
 /// As free; NULL is none. A double or a foreign free is answered where the heap finds it, and is
-/// undefined behaviour where it does not. All kinds find addresses outside the heap. DIRECT and TINY find large objects and the last of
-/// a page; TLSF and SEGREGATED find every object, until its bytes are part of another object.
+/// undefined behaviour where it does not. All kinds find addresses outside the heap. DIRECT and
+/// TINY find large objects and the last of a page; TLSF and SEGREGATED find every object, until its
+/// bytes are part of another object.
 ///
 /// Answers NULL or NOT_A_HEAP for the heap, UNLOCKED, LOCKED, STALE, FOREIGN. O(1).
 ///
@@ -421,8 +434,9 @@ pub unsafe extern "C" fn surefit_raw_free(
     }))
 }
 
-/// The bytes of a live object, all of which may be used: at least its request. 0 for NULL, and where
-/// the heap finds that the object is not live; never more than lies between it and the region's end. O(1).
+/// The bytes of a live object, all of which may be used: at least its request. 0 for NULL, and
+/// where the heap finds that the object is not live; never more than lies between it and the
+/// region's end. O(1).
 ///
 /// # Safety
 /// As surefit_raw_free.

@@ -77,8 +77,8 @@ pub struct surefit_block {
     pub bytes: u32,
 }
 
-/// Shows all live page-blocks to a function, in the order of their entries, until it answers false. The function must
-/// not change the heap, and must return: no longjmp, no exception.
+/// Shows all live page-blocks to a function, in the order of their entries, until it answers false.
+/// The function must not change the heap, and must return: no longjmp, no exception.
 ///
 /// Answers NULL, NOT_A_HEAP, UNLOCKED. O(entries ever made).
 ///

@@ -1,4 +1,5 @@
-//! The committed header is what cbindgen writes today, without the comma after the last name of an enumeration: C++98 has none.
+//! The committed header is what cbindgen writes today, without the comma after the last name of an
+//! enumeration: C++98 has none.
 
 use std::path::Path;
 

@@ -12,13 +12,13 @@
 //! # Invariants
 //! - A1 The free entries are linked from `free`, newest first. Each is below `made`, and
 //!   neither retired nor lent.
-//! - A2 An entry is live or parked iff its location is a used block whose back-reference names the entry. So
-//!   no tag bit is needed: a free entry's word may look like a location, but no used block's
-//!   back-reference names a free entry.
+//! - A2 An entry is live or parked iff its location is a used block whose back-reference names the
+//!   entry. So no tag bit is needed: a free entry's word may look like a location, but no used
+//!   block's back-reference names a free entry.
 //! - A3 Entries below `made` are initialised, and so are their generations. They fit above `floor`,
 //!   where a page begins, and would not fit above a floor one page higher.
-//! - A4 `live + parked + lent + retired + length of the free list = made`. The retired entries are those
-//!   with the last generation, and none of them is live.
+//! - A4 `live + parked + lent + retired + length of the free list = made`. The retired entries are
+//!   those with the last generation, and none of them is live.
 
 use core::cell::Cell;
 

@@ -72,7 +72,8 @@ impl<'m, W: Width> Heap<'m, W> {
     /// starts is allocated from the heap, and freed.
     ///
     /// # Errors
-    /// As [`Heap::new`]; [`Refused::Region`] if the region is too short for the tables and one page.
+    /// As [`Heap::new`]; [`Refused::Region`] if the region is too short for the tables and one
+    /// page.
     ///
     /// # Panics
     /// As [`Heap::new`].
@@ -133,10 +134,10 @@ impl<'m, W: Width> Heap<'m, W> {
         pages as usize * page
     }
 
-    /// Lowers the limit by as many pages as there are in `bytes` bytes, rounded up, or by as many as
-    /// can be had: what lies in the last pages moves to free ones. Returns by how many bytes. The
-    /// heap touches them no more, until [`Heap::add`]. Contiguous objects over a page stay where
-    /// they are, and so do the pages before them; a heap without a limit gives nothing.
+    /// Lowers the limit by as many pages as there are in `bytes` bytes, rounded up, or by as many
+    /// as can be had: what lies in the last pages moves to free ones. Returns by how many bytes.
+    /// The heap touches them no more, until [`Heap::add`]. Contiguous objects over a page stay
+    /// where they are, and so do the pages before them; a heap without a limit gives nothing.
     ///
     /// # Complexity
     /// Moves at most the bytes that it returns.

@@ -1,8 +1,8 @@
 //! Keys of byte objects.
 //!
-//! A [`ByteKey`] is to [`Bytes`] what a [`Key`](crate::Key) is to a handle: it may be copied, and it
-//! tells whether its object is gone. It carries the length, so a resize gives the object a new key;
-//! the former ones are stale.
+//! A [`ByteKey`] is to [`Bytes`] what a [`Key`](crate::Key) is to a handle: it may be copied, and
+//! it tells whether its object is gone. It carries the length, so a resize gives the object a new
+//! key; the former ones are stale.
 
 use core::alloc::Layout;
 use core::fmt;
@@ -17,8 +17,8 @@ use crate::handle::{Byte, Bytes, Name};
 use crate::key::KeyHeap;
 use crate::width::{Counted, Width};
 
-/// A copyable name of a byte object in a [`KeyHeap`], and its length. It is stale once the object is
-/// freed or resized.
+/// A copyable name of a byte object in a [`KeyHeap`], and its length. It is stale once the object
+/// is freed or resized.
 pub struct ByteKey<B: Byte = u8> {
     name: Name,
     generation: u32,
@@ -128,8 +128,8 @@ impl<W: Width<Generation = ()>, G: Counted> KeyHeap<'_, W, G> {
     /// object.
     ///
     /// # Errors
-    /// [`Refused::ForeignHandle`] for another heap's key, [`Refused::StaleHandle`] if the object was
-    /// freed or resized.
+    /// [`Refused::ForeignHandle`] for another heap's key, [`Refused::StaleHandle`] if the object
+    /// was freed or resized.
     ///
     /// # Panics
     /// If `offset` is above the length.
@@ -206,8 +206,8 @@ impl<W: Width<Generation = ()>, G: Counted> KeyHeap<'_, W, G> {
     /// As [`Heap::resize`](crate::Heap::resize). A resize uses up a generation, as a free does: it
     /// counts as one in [`certify_for_life`](crate::certify::certify_for_life). An object whose
     /// entry has no generation left gets another entry where it is, if it has to: no byte is copied
-    /// for that. The entry is made before the resize: one that is refused then may leave the table of
-    /// entries a page longer.
+    /// for that. The entry is made before the resize: one that is refused then may leave the table
+    /// of entries a page longer.
     pub fn resize<B: Byte>(
         &mut self,
         key: ByteKey<B>,

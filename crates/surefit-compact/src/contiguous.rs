@@ -105,8 +105,8 @@ enum Place {
 }
 
 impl<W: Width> Heap<'_, W> {
-    /// Allocates a contiguous byte object whose bytes are not initialised. May move other objects if
-    /// it is longer than a page.
+    /// Allocates a contiguous byte object whose bytes are not initialised. May move other objects
+    /// if it is longer than a page.
     ///
     /// A size of zero is served like a size of one.
     ///
@@ -208,8 +208,8 @@ impl<W: Width> Heap<'_, W> {
     /// stricter one. The bytes up to the smaller length are kept; added bytes are zeroed if `B` is
     /// `u8`. May move objects.
     ///
-    /// The object stays in its slot if the new length has a slot of the same size. Otherwise old and
-    /// new object live at once for a moment.
+    /// The object stays in its slot if the new length has a slot of the same size. Otherwise old
+    /// and new object live at once for a moment.
     ///
     /// # Errors
     /// As [`Heap::alloc_contiguous`], or [`Refused::ForeignHandle`]; the object is unchanged.

@@ -24,9 +24,10 @@
 //!
 //! # Bounds
 //! `allocate` is O(1); opening a page clears its bitmap, π/64 words. Where it lacks a page, or an
-//! entry for which the table must grow by a page, it first gives back everything that is parked. `free` is O(1) plus at most
-//! two moves; each searches at most π/64 bitmap words and copies one block. Frees need exclusive
-//! access to the heap, because they move blocks; in [`crate::Heap`] the borrow checker enforces it.
+//! entry for which the table must grow by a page, it first gives back everything that is parked.
+//! `free` is O(1) plus at most two moves; each searches at most π/64 bitmap words and copies one
+//! block. Frees need exclusive access to the heap, because they move blocks; in [`crate::Heap`] the
+//! borrow checker enforces it.
 //!
 //! # Speed
 //! Instructions of the worst path of each event, equal for 10³ and 10⁶ live objects

@@ -33,9 +33,9 @@ impl<W: Width<Generation = ()>> Heap<'_, W> {
     /// # Safety
     /// S1: [`Heap::into_entry`] of this heap returned the number, and the object is live. S2: `len`
     /// is the object's length; for an object that is not in pieces, a smaller length is also
-    /// correct. S3: as long as two handles name the object, none of them is freed, resized, renumbered
-    /// or used for a mutable access while another is in use. S4: if `B` is `u8`, the object's first `len`
-    /// bytes were written.
+    /// correct. S3: as long as two handles name the object, none of them is freed, resized,
+    /// renumbered or used for a mutable access while another is in use. S4: if `B` is `u8`, the
+    /// object's first `len` bytes were written.
     #[inline]
     pub unsafe fn from_entry<B: Byte>(&self, entry: u32, len: usize) -> Bytes<B> {
         Bytes::new(Name::new(entry, self.id), len)

@@ -7,8 +7,8 @@
 //!            large pieces of Q bytes each, then small ones of q bytes, then the remainder in the
 //!            size-class that fits it
 //! ```
-//! By default Q = q. A large piece of a page is allocated and freed with its page, and never moves. A
-//! spine longer than q is itself kept in pieces, so an access walks a few levels: five look-ups
+//! By default Q = q. A large piece of a page is allocated and freed with its page, and never moves.
+//! A spine longer than q is itself kept in pieces, so an access walks a few levels: five look-ups
 //! for 1 MiB in pieces of 64 bytes, two for 1 MiB in pieces of 4 KiB. Pieces move one by one, like
 //! every other block, because the spine names entries, not addresses.
 //!
@@ -180,8 +180,8 @@ impl<W: Width> Heap<'_, W> {
             self.add_object(&mut demand, len, align)?;
             self.engine.can_serve(&demand)?;
         }
-        // Nothing may be refused once the spine is there. A class for whole pieces at this alignment
-        // also serves the rest.
+        // Nothing may be refused once the spine is there. A class for whole pieces at this
+        // alignment also serves the rest.
         self.class_of(self.division.small_bytes(), align)?;
         if self.division.large_pieces(len) > 0 {
             self.class_of(self.division.large_bytes(), align)?;
@@ -301,8 +301,8 @@ impl<W: Width> Heap<'_, W> {
         }
     }
 
-    /// Frees the page-block of a piece, whose entry no key names: an object ends one generation, that
-    /// of its own entry, however many pieces it has.
+    /// Frees the page-block of a piece, whose entry no key names: an object ends one generation,
+    /// that of its own entry, however many pieces it has.
     #[inline]
     fn free_piece(&self, entry: u32) {
         let engine = &self.engine;

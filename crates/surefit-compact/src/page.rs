@@ -14,8 +14,8 @@
 //! # Invariants
 //! - P1 `used` is the number of used bits of a page, and at most π. No block from `fresh` on is
 //!   used.
-//! - P2 A page with `used = 0` is free or was never opened, and that of a page that was never opened
-//!   is 0. It is in the free list iff it lies below the frontier.
+//! - P2 A page with `used = 0` is free or was never opened, and that of a page that was never
+//!   opened is 0. It is in the free list iff it lies below the frontier.
 //! - P3 For π > 8 the free blocks below `fresh` are linked from `free`, each once.
 //! - P4 The back-reference of a used block names the entry that names the block.
 //!

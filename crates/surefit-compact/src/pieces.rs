@@ -164,12 +164,12 @@ impl Division {
 }
 
 impl Division {
-    /// The leading pieces that a resize keeps, as a heap does it and a certificate counts it. `None`
-    /// if the object is replaced as a whole: if one of the lengths is not in pieces, or the
+    /// The leading pieces that a resize keeps, as a heap does it and a certificate counts it.
+    /// `None` if the object is replaced as a whole: if one of the lengths is not in pieces, or the
     /// page-blocks of whole pieces do not serve the new alignment.
     ///
-    /// `serves(number, len)`: whether the page-block of a piece of the old object serves the piece of
-    /// that number of an object of `len` bytes, at the new alignment.
+    /// `serves(number, len)`: whether the page-block of a piece of the old object serves the piece
+    /// of that number of an object of `len` bytes, at the new alignment.
     #[expect(
         clippy::arithmetic_side_effects,
         reason = "one more than the number of a piece"

@@ -11,9 +11,9 @@
 //!             that, or its place among those that are parked; its generation from bit 16
 //! ```
 //! It leaves out what decides nothing: counters of statistics, the bytes of objects and, in shared
-//! heaps, for how long the bound need not be checked (H5: it would not be broken). Take two heaps of one
-//! configuration, in regions of one size, whose shapes are equal up to names of entries and pages.
-//! From then on they grant and refuse the same calls.
+//! heaps, for how long the bound need not be checked (H5: it would not be broken). Take two heaps
+//! of one configuration, in regions of one size, whose shapes are equal up to names of entries and
+//! pages. From then on they grant and refuse the same calls.
 //!
 //! This is not part of the public interface.
 #![deny(unsafe_code)]

@@ -6,21 +6,21 @@
 //!                                          └─── spare ────┘
 //!                                     └──── resident ─────┘
 //! ```
-//! All kinds are in one list, which the engine takes from the front. So held pages serve first, then
-//! the *spare* ones, which may be given back, the newest first; and no page is opened while another
-//! is free. A free page that was given back names itself as its predecessor; a spare one names the
-//! spare one before it, the first one nothing; a held one names nothing.
+//! All kinds are in one list, which the engine takes from the front. So held pages serve first,
+//! then the *spare* ones, which may be given back, the newest first; and no page is opened while
+//! another is free. A free page that was given back names itself as its predecessor; a spare one
+//! names the spare one before it, the first one nothing; a held one names nothing.
 //!
 //! A *group* is as many neighbouring pages as one page of the operating system has: one page where
 //! these are no larger. Groups are given back whole. One of their pages that is touched makes all
 //! of them resident; they follow each other in the list, and become resident together.
 //!
 //! # Invariants
-//! - S1 `spare` counts the free pages that are neither held nor were given back; `oldest` is the last
-//!   of them.
+//! - S1 `spare` counts the free pages that are neither held nor were given back; `oldest` is the
+//!   last of them.
 //! - S2 The pages of a group that was given back follow each other in the list, all of them.
-//! - S3 No more than `most` bytes are resident, as [`Stock::resident_bytes`] counts them: the limit,
-//!   or what was resident when the limit became less than that.
+//! - S3 No more than `most` bytes are resident, as [`Stock::resident_bytes`] counts them: the
+//!   limit, or what was resident when the limit became less than that.
 //! - S4 The first `held_pages` pages, opened or not, and the address table's room from `held_table`
 //!   on are resident for the heap's life: they are never given back. `held_free` counts the free
 //!   ones of these pages, which are the first in the list; `last_held` is the last of them.
@@ -147,7 +147,7 @@ impl<W: Width> Supply<W> {
     }
 }
 
-// ---- the engine's hooks --------------------------------------------------------------------------
+// ---- the engine's hooks -------------------------------------------------------------------------
 
 impl<'m, W: Width> Stock<'_, 'm, W> {
     /// A page was put first in the list of free pages.
@@ -278,7 +278,7 @@ fn size_of_record<W: Width>() -> usize {
     layout::page_record_bytes::<W>()
 }
 
-// ---- what is resident ----------------------------------------------------------------------------
+// ---- what is resident ---------------------------------------------------------------------------
 
 impl<W: Width> Stock<'_, '_, W> {
     /// Pages in one page of the operating system, at least one.
@@ -298,8 +298,8 @@ impl<W: Width> Stock<'_, '_, W> {
 
     /// An upper bound of the bytes that are resident, in whole pages of the operating system: every
     /// opened page that was not given back, what the address table has room for, the class states,
-    /// the records of all pages that were ever opened, and the page in which the supply itself lies.
-    /// O(1).
+    /// the records of all pages that were ever opened, and the page in which the supply itself
+    /// lies. O(1).
     pub(crate) fn resident_bytes(&self) -> usize {
         let page = self.pages.geometry.page_bytes();
         let pages = self.resident_end();
@@ -355,12 +355,12 @@ impl<W: Width> Stock<'_, '_, W> {
     }
 }
 
-// ---- what is held --------------------------------------------------------------------------------
+// ---- what is held -------------------------------------------------------------------------------
 
 impl<W: Width> Stock<'_, '_, W> {
     /// From now on the first pages, of `page_bytes` bytes together, and the room of `entries`
-    /// entries are resident, for the heap's life (S4); the caller makes them so. `None`, and nothing
-    /// has changed, if the heap has no room for them. The heap must be fresh.
+    /// entries are resident, for the heap's life (S4); the caller makes them so. `None`, and
+    /// nothing has changed, if the heap has no room for them. The heap must be fresh.
     pub(crate) fn hold(&self, page_bytes: usize, entries: usize) -> Option<Held> {
         debug_assert!(self.frontier == 0);
         let (page, unit) = (self.pages.geometry.page_bytes(), self.supply.unit);
@@ -412,12 +412,12 @@ impl<W: Width> Stock<'_, '_, W> {
     }
 }
 
-// ---- giving back ---------------------------------------------------------------------------------
+// ---- giving back --------------------------------------------------------------------------------
 
 impl<'m, W: Width> Stock<'_, 'm, W> {
-    /// At most `most` neighbouring spare pages, around the one that was freed first, in whole groups.
-    /// `None` if there are none; and if the group of that page is not all free: then the page
-    /// becomes the newest, so that the next call looks at another one.
+    /// At most `most` neighbouring spare pages, around the one that was freed first, in whole
+    /// groups. `None` if there are none; and if the group of that page is not all free: then the
+    /// page becomes the newest, so that the next call looks at another one.
     pub(crate) fn oldest_run(&self, most: u32) -> Option<Run> {
         let group = self.group();
         let oldest = self.pages.linked(self.supply.oldest.get())?;

@@ -2,8 +2,8 @@
 //! counts.
 //!
 //! [`Wide`] (four bytes) serves heaps up to 32 GiB. [`Medium`] (three bytes) serves heaps up to 128
-//! MiB, with three quarters of the administrative space per object, and [`Narrow`] (two bytes) heaps
-//! up to 1 MiB, with half of it. [`Keyed`] adds a generation to every entry.
+//! MiB, with three quarters of the administrative space per object, and [`Narrow`] (two bytes)
+//! heaps up to 1 MiB, with half of it. [`Keyed`] adds a generation to every entry.
 #![deny(unsafe_code)]
 
 use core::fmt::Debug;

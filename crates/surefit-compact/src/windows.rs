@@ -5,10 +5,10 @@
 //!         | slot 8 | slot 8 | slot 4 | slot 2 | slot 2 | slot 2 |  other pages …  | address table
 //! a slot  | head | part | part | other page |                     5 … 8 pages: level 3; 2: level 1
 //! ```
-//! An object of m pages lies at the front of a *slot* of 2^⌈log₂ m⌉ pages. The slots are packed from
-//! page 0 on, the larger ones first; so the number of slots of every level says where each slot
-//! begins, and nothing is searched. A slot's pages behind its object serve page-blocks, like every
-//! page behind the slots.
+//! An object of m pages lies at the front of a *slot* of 2^⌈log₂ m⌉ pages. The slots are packed
+//! from page 0 on, the larger ones first; so the number of slots of every level says where each
+//! slot begins, and nothing is searched. A slot's pages behind its object serve page-blocks, like
+//! every page behind the slots.
 //!
 //! # Invariants
 //! - W1 Slot by slot, the first page is the head of an object of more than half and at most all of

@@ -85,7 +85,8 @@ impl<H: RawHeap> Scene<H> {
     }
 }
 
-/// The documented growth of a system's allocation, of its refusal and of its free, with free chunks.
+/// The documented growth of a system's allocation, of its refusal and of its free, with free
+/// chunks.
 struct Documented {
     allocation: Grows,
     refusal: Grows,

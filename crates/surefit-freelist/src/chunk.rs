@@ -16,11 +16,11 @@
 //! knowing which list that is.
 //!
 //! # Invariants
-//! - H7: an odd word that an index writes into a free chunk reads as the header of a free chunk: the
-//!   number of a word or of a granule has no bit 31. So does the header of an object
-//!   that `try_free` freed or `resize` moved, which is an odd word, and the end that there was: a second
-//!   `try_free` reads it as free, until it is part of another object. L1, D1 and A1 verify what they say
-//!   of these words.
+//! - H7: an odd word that an index writes into a free chunk reads as the header of a free chunk:
+//!   the number of a word or of a granule has no bit 31. So does the header of an object that
+//!   `try_free` freed or `resize` moved, which is an odd word, and the end that there was: a second
+//!   `try_free` reads it as free, until it is part of another object. L1, D1 and A1 verify what
+//!   they say of these words.
 #![deny(unsafe_code)]
 
 use crate::memory::{GRANULE, MOST_GRANULES, Memory, Slot, WORD};

@@ -2,9 +2,9 @@
 //! those behind one chunk.
 //!
 //! # Invariants
-//! - H6: While free chunks are merged in parts, the place is a chunk, or the end of the chunks, and no two
-//!   free chunks meet there. So neither an allocation, whose search may merge neighbours, nor a heap that
-//!   grows makes a chunk that lies around the place.
+//! - H6: While free chunks are merged in parts, the place is a chunk, or the end of the chunks, and
+//!   no two free chunks meet there. So neither an allocation, whose search may merge neighbours,
+//!   nor a heap that grows makes a chunk that lies around the place.
 
 use surefit_core::{Corruption, ensure};
 
@@ -50,34 +50,35 @@ impl<I: Index> Heap<'_, I> {
         merges
     }
 
-    /// A part of what [`Heap::coalesce`] does: merges one free chunk with the one after it, or goes on
-    /// to the next chunk. `from` is 0, to begin, or what the last call returned. Returns where to go
-    /// on, or `None` at the end, and whether it merged. The parts need not be called one after
-    /// another: allocations in between are allowed.
+    /// A part of what [`Heap::coalesce`] does: merges one free chunk with the one after it, or goes
+    /// on to the next chunk. `from` is 0, to begin, or what the last call returned. Returns where
+    /// to go on, or `None` at the end, and whether it merged. The parts need not be called one
+    /// after another: allocations in between are allowed.
     ///
     /// The lists stay as they are but for what is merged.
     ///
     /// # Safety
-    /// S1: if `from` is not 0, the last call returned it, and since then the heap has only allocated
-    /// and moved its end: it has freed, resized and swept nothing, and merged only what the search of an
-    /// allocation merges. [`Heap::check_part`] verifies what this is for.
+    /// S1: if `from` is not 0, the last call returned it, and since then the heap has only
+    /// allocated and moved its end: it has freed, resized and swept nothing, and merged only what
+    /// the search of an allocation merges. [`Heap::check_part`] verifies what this is for.
     ///
     /// # Complexity
-    /// That of the index, for two chunks that it removes and one that it inserts. A pass has at most
-    /// one call per chunk of the region, and one more.
+    /// That of the index, for two chunks that it removes and one that it inserts. A pass has at
+    /// most one call per chunk of the region, and one more.
     pub unsafe fn coalesce_part(&mut self, from: u32) -> (Option<u32>, bool) {
         let chunk = match from {
             0 => self.first,
             granule => Chunk::at(granule),
         };
-        // H6: what is taken from a chunk is its front or all of it, so a chunk still begins at `from`
-        // (S1), unless the end has moved back to it. No free chunk ends there and goes on.
+        // H6: what is taken from a chunk is its front or all of it, so a chunk still begins at
+        // `from` (S1), unless the end has moved back to it. No free chunk ends there and goes on.
         if I::COALESCING.is_immediate() || chunk >= self.end {
             return (None, false);
         }
         let header = self.memory.header(chunk);
         let after = chunk.after(header.granules());
-        // The end is nobody's place: a heap that grows merges the last free chunk with what it gets.
+        // The end is nobody's place: a heap that grows merges the last free chunk with what it
+        // gets.
         if after == self.end {
             return (None, false);
         }

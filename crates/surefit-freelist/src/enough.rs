@@ -1,31 +1,34 @@
-//! How many bytes are enough for a program: proven upper bounds of systems that never move an object.
+//! How many bytes are enough for a program: proven upper bounds of systems that never move an
+//! object.
 //!
 //! ```text
 //! | live | free < f | live | live | free < f | live | free < f |      refused: every free chunk is short
 //! ```
-//! Let a program have at most N live objects at once, and let M be the most granules of their chunks
-//! together. An index that *finds* f granules for a request never misses a free chunk of f granules or
-//! more ([`Index::found`]). Let a request of r granules, for the N-th object, be refused after all free
-//! neighbours were merged. Then
-//! - at most N − 1 objects are live. Their chunks have at most M − r granules, and one more each: what
-//!   is left of a chunk stays with its object if it is too short for a chunk of its own;
-//! - each free chunk has at most f − 1 granules, and between two of them lies a live one: so there are
-//!   at most N.
+//! Let a program have at most N live objects at once, and let M be the most granules of their
+//! chunks together. An index that *finds* f granules for a request never misses a free chunk of f
+//! granules or more ([`Index::found`]). Let a request of r granules, for the N-th object, be
+//! refused after all free neighbours were merged. Then
+//! - at most N − 1 objects are live. Their chunks have at most M − r granules, and one more each:
+//!   what is left of a chunk stays with its object if it is too short for a chunk of its own;
+//! - each free chunk has at most f − 1 granules, and between two of them lies a live one: so there
+//!   are at most N.
 //!
-//! So the heap has at most M − r + (N − 1) + N·(f − 1) granules, which is less than **M + N·f**. A heap
-//! of so many never refuses.
+//! So the heap has at most M − r + (N − 1) + N·(f − 1) granules, which is less than **M + N·f**. A
+//! heap of so many never refuses.
 //!
-//! In a buddy system requests of up to 2ᵏ bytes are refused only if no area of 2ᵏ bytes at a multiple of
-//! 2ᵏ is free: if it were, its blocks would have been merged into one. A region of **(N + 1)·2ᵏ** bytes
-//! has at least N such areas, wherever it begins, and N − 1 live objects lie in at most N − 1 of them.
+//! In a buddy system requests of up to 2ᵏ bytes are refused only if no area of 2ᵏ bytes at a
+//! multiple of 2ᵏ is free: if it were, its blocks would have been merged into one. A region of
+//! **(N + 1)·2ᵏ** bytes has at least N such areas, wherever it begins, and N − 1 live objects lie
+//! in at most N − 1 of them.
 //!
 //! # Conditions
 //! Alignments are at most eight bytes, except in buddy systems, where a block is as long as the
 //! alignment. A resize that moves its object has both objects live: the numbers count both.
 //!
 //! # Source
-//! The two arguments are elementary. Robson, Worst case fragmentation of first fit and best fit storage
-//! allocation strategies (1977): best fit can need nearly M·g, so the term N·f is not generous.
+//! The two arguments are elementary. Robson, Worst case fragmentation of first fit and best fit
+//! storage allocation strategies (1977): best fit can need nearly M·g, so the term N·f is not
+//! generous.
 #![deny(unsafe_code, clippy::arithmetic_side_effects)]
 
 use crate::buddy::Buddy;
@@ -35,9 +38,10 @@ use crate::index::Index;
 use crate::memory::{GRANULE, MOST_GRANULES, WORD};
 
 impl<I: Index> Heap<'_, I> {
-    /// Bytes that are enough, wherever the region begins: a heap in so many, or in more, never refuses
-    /// a program that has at most `objects` live objects at once, of up to `largest` bytes each and
-    /// `bytes` together, aligned to at most eight bytes. A resize that moves its object counts both.
+    /// Bytes that are enough, wherever the region begins: a heap in so many, or in more, never
+    /// refuses a program that has at most `objects` live objects at once, of up to `largest` bytes
+    /// each and `bytes` together, aligned to at most eight bytes. A resize that moves its object
+    /// counts both.
     ///
     /// `None` if no region is enough: for a system that never merges, and for more than 8 GiB.
     ///
@@ -59,8 +63,8 @@ impl<I: Index> Heap<'_, I> {
         }
         let request = I::rounded(granules_for(largest));
         let found = usize::try_from(I::found(request)?).ok()?;
-        // A request of b bytes takes at most b and so many bytes: its header, and what it is rounded
-        // up by; at least a smallest chunk.
+        // A request of b bytes takes at most b and so many bytes: its header, and what it is
+        // rounded up by; at least a smallest chunk.
         let step = GRANULE.checked_mul(I::rounded(1) as usize)?;
         let rounded_up = (WORD.checked_add(step)?).max((SMALLEST as usize).checked_mul(GRANULE)?);
         let sum = objects.checked_mul(rounded_up)?.checked_add(bytes)?;
@@ -72,8 +76,8 @@ impl<I: Index> Heap<'_, I> {
     }
 }
 
-/// The bytes of a region, wherever it begins, whose chunks have so many granules; also any larger one
-/// has so many.
+/// The bytes of a region, wherever it begins, whose chunks have so many granules; also any larger
+/// one has so many.
 fn region_bytes<I: Index>(needed: usize) -> Option<usize> {
     let mut granules = needed;
     loop {
@@ -91,9 +95,9 @@ fn region_bytes<I: Index>(needed: usize) -> Option<usize> {
 }
 
 impl<const SMALLEST: usize> Buddy<'_, SMALLEST> {
-    /// Bytes that are enough, wherever the region begins: a heap in so many, or in more, never refuses
-    /// a program that has at most `objects` live objects at once, of up to `largest` bytes and aligned
-    /// to no more than that. A resize that moves its object counts both.
+    /// Bytes that are enough, wherever the region begins: a heap in so many, or in more, never
+    /// refuses a program that has at most `objects` live objects at once, of up to `largest` bytes
+    /// and aligned to no more than that. A resize that moves its object counts both.
     ///
     /// `None` if no region is enough: for more than 8 GiB.
     ///

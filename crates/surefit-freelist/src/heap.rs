@@ -25,9 +25,10 @@
 //! - H3: the footer of a free chunk is its size.
 //! - H4: no two free chunks are neighbours, if the index says that they are merged at once.
 //! - H5: `live` is the number of chunks in use.
-//! - H6, of a merge in parts, is described in `coalesce`; H7, of what a second free reads, in `chunk`.
-//! - The index adds L1-L4, T1-T3, E1, D1, N1, B1-B2, P1-P2, Q1-Q3, A1-A4. Large objects and growth add
-//!   W1-W7.
+//! - H6, of a merge in parts, is described in `coalesce`; H7, of what a second free reads, in
+//!   `chunk`.
+//! - The index adds L1-L4, T1-T3, E1, D1, N1, B1-B2, P1-P2, Q1-Q3, A1-A4. Large objects and growth
+//!   add W1-W7.
 //!
 //! # Bounds
 //! A request of `s` bytes takes `max(16, s + 4 rounded up to 8)` bytes. The index determines the
@@ -153,7 +154,8 @@ impl<'m, I: Index> Heap<'m, I> {
             .filter(|chunk| *chunk >= self.first && *chunk < self.end);
         let used = chunk.filter(|chunk| !self.memory.header(*chunk).is_free());
         used.map_or(0, |chunk| {
-            // Inside an object any word may stand where a header is expected: no chunk has such a size (H1).
+            // Inside an object any word may stand where a header is expected: no chunk has such a
+            // size (H1).
             let granules = self.memory.header(chunk).granules();
             let room = self.end.granule() - chunk.granule();
             match (SMALLEST..=room).contains(&granules) {
@@ -476,8 +478,8 @@ unsafe impl<I: Index> RawHeap for Heap<'_, I> {
     }
 
     /// As `free`. Finds addresses outside the chunks, and chunks whose header says that they are
-    /// free: also those that `try_free` freed and that were merged with the one before them, until their bytes are
-    /// used again.
+    /// free: also those that `try_free` freed and that were merged with the one before them, until
+    /// their bytes are used again.
     #[inline]
     unsafe fn try_free(&mut self, object: NonNull<u8>, _layout: Layout) -> Result<(), Refused> {
         let (chunk, header) = self.find_in_use(object)?;

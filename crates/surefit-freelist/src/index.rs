@@ -95,8 +95,9 @@ pub trait Index: Sized {
         granules
     }
 
-    /// The granules that this index *finds* for an unaligned need of this size, rounded: if all free
-    /// neighbours are merged, it misses no free chunk of so many or more. `None` if they never are.
+    /// The granules that this index *finds* for an unaligned need of this size, rounded: if all
+    /// free neighbours are merged, it misses no free chunk of so many or more. `None` if they never
+    /// are.
     #[doc(hidden)]
     #[must_use]
     fn found(granules: u32) -> Option<u32> {

@@ -14,8 +14,8 @@
 //! free:              the same for one object
 //! ```
 //! Objects and gaps are chunks with the usual header, so that the length of a large object is read
-//! like that of any other. A gap has a footer as well, and the header of the object after it says that
-//! a gap is there: so one object is freed in constant time. One granule lies between the floor
+//! like that of any other. A gap has a footer as well, and the header of the object after it says
+//! that a gap is there: so one object is freed in constant time. One granule lies between the floor
 //! and the lowest object; it holds that object's header, and the word before that header is
 //! nobody's. A heap without large objects has no such granule and loses nothing.
 //!
@@ -31,8 +31,8 @@
 //! - W4: `objects` is the number of objects.
 //! - W5: every gap is shorter than `gaps_below`.
 //! - W6: `next` is an object, a gap or the top.
-//! - W7: a header says that the chunk before is a gap if and only if it is; the footer of a gap is its
-//!   size.
+//! - W7: a header says that the chunk before is a gap if and only if it is; the footer of a gap is
+//!   its size.
 //!
 //! # Bounds
 //! `allocate_large` is linear in live large objects, but looks at no gap if all gaps are known to
@@ -63,8 +63,8 @@ impl<I: Index> Heap<'_, I> {
     /// Allocates an object from the other end of the region. Any length is served, but it is meant
     /// for large objects.
     ///
-    /// Only [`Heap::free_numbered`], or a sweep that does not keep the object, can free it: it must not
-    /// be passed to [`free`](surefit_core::RawHeap::free) or
+    /// Only [`Heap::free_numbered`], or a sweep that does not keep the object, can free it: it must
+    /// not be passed to [`free`](surefit_core::RawHeap::free) or
     /// [`resize`](surefit_core::RawHeap::resize). In all other respects it is like an object of
     /// [`Heap::allocate_as_is`].
     ///

@@ -1,7 +1,7 @@
 //! Free-list systems over one region: single lists ([`FirstFit`], [`NextFit`], [`BestFit`],
 //! [`WorstFit`]), segregated lists ([`SegregatedFit`], [`HalfFit`], [`Tlsf`]), and a tree
-//! ([`TreeFit`]), and DL's bins ([`BinnedFit`]). The crate depends only on the core and does not use
-//! `alloc`.
+//! ([`TreeFit`]), and DL's bins ([`BinnedFit`]). The crate depends only on the core and does not
+//! use `alloc`.
 //!
 //! *Chunks* tile a region; each is a four-byte header and a payload. These systems share one chunk
 //! layout and one set of boundary tags ([`Heap`]). They differ only in the [`Index`] that stores

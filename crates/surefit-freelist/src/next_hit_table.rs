@@ -190,7 +190,8 @@ impl<const N: usize> Lookup<N> for NextHitTable {
         let mut run = N as u32;
         set::<N>(memory, N, run);
         for t in (0..N as u32).rev() {
-            // An entry names its own list if that held a chunk before the lists were made anew (N1).
+            // An entry names its own list if that held a chunk before the lists were made anew
+            // (N1).
             let was_filled = get::<N>(memory, t as usize) == t;
             let is_filled = <Self as Lookup<N>>::is_filled(memory, t);
             self.rebuilt_fills += u64::from(is_filled && !was_filled);

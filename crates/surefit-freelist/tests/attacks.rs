@@ -108,7 +108,8 @@ fn in_use<I: Index>(region: &mut JunkRegion) -> Heap<'_, I> {
     heap
 }
 
-/// Frees neighbours in an order, each of them twice, and all of them once more; their sizes are not told any more.
+/// Frees neighbours in an order, each of them twice, and all of them once more; their sizes are not
+/// told any more.
 fn twice_in<I: Index>(order: [usize; 4]) {
     let mut region = region();
     let mut heap = Heap::<I>::new(region.memory()).expect("large enough");
@@ -135,7 +136,8 @@ fn twice_in<I: Index>(order: [usize; 4]) {
     assert_eq!((heap.check(), heap.live_objects()), (Ok(()), 1));
 }
 
-/// Inside an object any word may stand where a header is expected: no size of it exceeds the region.
+/// Inside an object any word may stand where a header is expected: no size of it exceeds the
+/// region.
 fn sizes_inside<I: Index>() {
     let mut region = region();
     let mut heap = Heap::<I>::new(region.memory()).expect("large enough");

@@ -1,8 +1,9 @@
-//! The upper bounds of docs/free-lists.md: in a region of so many bytes no system refuses a request.
+//! The upper bounds of docs/free-lists.md: in a region of so many bytes no system refuses a
+//! request.
 //!
 //! The programs are those that are worst for systems which never move an object. That they are bad
-//! enough is tested too: each of them is refused where a bound is a little too small, or where there
-//! is none.
+//! enough is tested too: each of them is refused where a bound is a little too small, or where
+//! there is none.
 
 use std::alloc::Layout;
 use std::ptr::NonNull;
@@ -67,8 +68,8 @@ impl<H: RawHeap> Program<H> {
         }
     }
 
-    /// One small object behind a gap that is a little too short for the largest, again and again: what
-    /// is worst for systems that take from the longest chunk.
+    /// One small object behind a gap that is a little too short for the largest, again and again:
+    /// what is worst for systems that take from the longest chunk.
     fn spread(&mut self) {
         let gap = (self.demand.largest + 3) / 8 * 8;
         let gap = gap.saturating_sub(4).max(1);
@@ -90,7 +91,8 @@ impl<H: RawHeap> Program<H> {
         self.free_all();
     }
 
-    /// Fills the heap with the smallest objects, frees all but every k-th, and asks for the largest.
+    /// Fills the heap with the smallest objects, frees all but every k-th, and asks for the
+    /// largest.
     fn comb(&mut self) {
         for k in [2, 3, 7] {
             (0..self.demand.objects).for_each(|_| self.allocate(1));
@@ -271,8 +273,8 @@ fn a_bound_that_is_a_little_too_small_is_refused() {
     }
 }
 
-/// Whether a request of so many granules is served where all free chunks but one have `gap` granules,
-/// and that one `found`.
+/// Whether a request of so many granules is served where all free chunks but one have `gap`
+/// granules, and that one `found`.
 fn finds<I: Index>(request: usize, gap: usize, found: usize) -> bool {
     let mut memory = ExactMemory::new();
     let mut heap = Heap::<I>::new(memory.region(1 << 20, 8, 0)).expect("a heap");

@@ -13,8 +13,8 @@
 //!   parameter outlives it, and each is `Trace` or `'static`.
 //!
 //! It implements `Barriered` too, if every field that is not skipped does: then objects of the type
-//! can be in an arena that collects in steps. A field that has another type than the derive has seen
-//! is found as for T1.
+//! can be in an arena that collects in steps. A field that has another type than the derive has
+//! seen is found as for T1.
 //!
 //! | attribute | on | says |
 //! | --- | --- | --- |

@@ -1,9 +1,10 @@
-//! Instructions of a store, and of an allocation, under collectors that do not stop the program for a
-//! whole collection. The first of each group is under the collector that does: what others take
+//! Instructions of a store, and of an allocation, under collectors that do not stop the program for
+//! a whole collection. The first of each group is under the collector that does: what others take
 //! beyond it is the barrier, and what they count.
 //!
-//! The heap is that of `collections`. Every bench does its work once for each of as many objects as its
-//! budget says. Needs valgrind and the runner of the gungraun crate: `cargo bench -p surefit-gc`.
+//! The heap is that of `collections`. Every bench does its work once for each of as many objects as
+//! its budget says. Needs valgrind and the runner of the gungraun crate:
+//! `cargo bench -p surefit-gc`.
 //!
 //! A budget is the measured value plus a tenth. Raise one only with a reason in the commit.
 #![allow(

@@ -1,11 +1,12 @@
-//! Instructions of a birth, of a death and of a promotion under two generations over a Compact-fit heap: in its pages,
-//! and in a nursery in front of it. A tree that survives is in the heap afterwards, either way.
+//! Instructions of a birth, of a death and of a promotion under two generations over a Compact-fit
+//! heap: in its pages, and in a nursery in front of it. A tree that survives is in the heap
+//! afterwards, either way.
 //!
-//! Every bench does its work once for each of as many objects as its budget says. Needs valgrind and the runner of the
-//! gungraun crate: `cargo bench -p surefit-gc`.
+//! Every bench does its work once for each of as many objects as its budget says. Needs valgrind
+//! and the runner of the gungraun crate: `cargo bench -p surefit-gc`.
 //!
-//! A promotion costs more than a birth in the pages and a stay there: it is one, an exchange of entries, and a copy. What is
-//! saved is the births of all that die.
+//! A promotion costs more than a birth in the pages and a stay there: it is one, an exchange of
+//! entries, and a copy. What is saved is the births of all that die.
 //!
 //! A budget is the measured value plus a tenth. Raise one only with a reason in the commit.
 #![allow(

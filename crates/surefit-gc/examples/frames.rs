@@ -1,12 +1,12 @@
-//! A small interpreter that draws 60 frames a second, with a collector that stops it, and with one that
-//! takes what time is left of each frame.
+//! A small interpreter that draws 60 frames a second, with a collector that stops it, and with one
+//! that takes what time is left of each frame.
 //!
 //! ```text
 //! number  | 1 | value |      pair  | 2 | head | tail |      nil: no object
 //! ```
-//! The language is postfix; all values are on a stack, and every number is an object. Time is virtual: an
-//! operation of the program is a tick, and so is a unit of the collector's work. A frame has 40,000. What
-//! frames take on this machine is measured beside it.
+//! The language is postfix; all values are on a stack, and every number is an object. Time is
+//! virtual: an operation of the program is a tick, and so is a unit of the collector's work. A
+//! frame has 40,000. What frames take on this machine is measured beside it.
 
 use std::mem::MaybeUninit;
 use std::str::SplitWhitespace;

@@ -1,7 +1,8 @@
 //! Numbers of eight bytes, and bytes: for collectors and while an object is scanned.
 //!
-//! A number of eight bytes takes two words that follow each other, the lower half first, at any word.
-//! Bytes are numbered from 0 in the order of the object's words and, within a word, of memory.
+//! A number of eight bytes takes two words that follow each other, the lower half first, at any
+//! word. Bytes are numbered from 0 in the order of the object's words and, within a word, of
+//! memory.
 
 use core::ptr::NonNull;
 
@@ -42,15 +43,15 @@ impl<S: Space> Scanned<'_, S> {
         let mut rest = into;
         self.visit(from, rest.len(), |place, len| {
             let (now, later) = core::mem::take(&mut rest).split_at_mut(len);
-            // SAFETY: `visit`: so many bytes of the object, initialised (I2); they do not overlap those of
-            // the caller, since the region is borrowed by the space.
+            // SAFETY: `visit`: so many bytes of the object, initialised (I2); they do not overlap
+            // those of the caller, since the region is borrowed by the space.
             unsafe { place.copy_to_nonoverlapping(NonNull::from(now).cast(), len) };
             rest = later;
         });
     }
 
-    /// Calls `visit` for the places of `len` bytes from byte `from` on, in their order, with the length of
-    /// each.
+    /// Calls `visit` for the places of `len` bytes from byte `from` on, in their order, with the
+    /// length of each.
     #[track_caller]
     pub(crate) fn visit(&self, from: usize, len: usize, mut visit: impl FnMut(NonNull<u8>, usize)) {
         let bytes = self.words() as usize * 4;
@@ -119,7 +120,8 @@ impl<S: Space, K: Clock> Collector<'_, S, K> {
     pub fn store_u64(&mut self, object: Object, word: u32, value: u64) {
         let high = self.word(object, word.saturating_add(1));
         let low = self.word(object, word);
-        // SAFETY: words of a live object: aligned, its own, and the space is exclusively borrowed (I2).
+        // SAFETY: words of a live object: aligned, its own, and the space is exclusively borrowed
+        // (I2).
         unsafe { low.write(value as u32) };
         // SAFETY: as above.
         unsafe { high.write((value >> 32) as u32) };
@@ -143,8 +145,8 @@ impl<S: Space, K: Clock> Collector<'_, S, K> {
         let mut rest = bytes;
         self.scanned(object).visit(from, bytes.len(), |place, len| {
             let (now, later) = rest.split_at(len);
-            // SAFETY: `visit`: so many bytes of the object, its own (I2), and the space is exclusively
-            // borrowed; they do not overlap those of the caller.
+            // SAFETY: `visit`: so many bytes of the object, its own (I2), and the space is
+            // exclusively borrowed; they do not overlap those of the caller.
             unsafe { place.copy_from_nonoverlapping(NonNull::from(now).cast(), len) };
             rest = later;
         });

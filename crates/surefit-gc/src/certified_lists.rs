@@ -1,12 +1,13 @@
-//! The certificate for a collected heap over free lists: only for systems that find every chunk of a
-//! certain length, and merge free neighbours at once.
+//! The certificate for a collected heap over free lists: only for systems that find every chunk of
+//! a certain length, and merge free neighbours at once.
 //!
-//! It rests on the bound M + N·f of `surefit-freelist`: N chunks of M granules, live or not freed yet,
-//! where f granules are found for the largest request. So it is far above what ordinary programs need.
+//! It rests on the bound M + N·f of `surefit-freelist`: N chunks of M granules, live or not freed
+//! yet, where f granules are found for the largest request. So it is far above what ordinary
+//! programs need.
 //!
-//! A chunk may keep a granule that was left over, and so have two words more than its request. The program
-//! does not know which do: so the schedule, and all amounts that the certificate tells, have a granule more
-//! for every object than was declared. M + N·f has room for these granules.
+//! A chunk may keep a granule that was left over, and so have two words more than its request. The
+//! program does not know which do: so the schedule, and all amounts that the certificate tells,
+//! have a granule more for every object than was declared. M + N·f has room for these granules.
 #![deny(unsafe_code)]
 
 use surefit_freelist::{Heap, Index, When};
@@ -20,8 +21,8 @@ use crate::settings::Settings;
 use crate::tables;
 
 impl<I: Index> FreeList<'_, I> {
-    /// What an object of so many bytes takes: a chunk with its header. Eight bytes that are left over
-    /// may stay with it: [`FreeList::certify`] allows for them; declarations do not.
+    /// What an object of so many bytes takes: a chunk with its header. Eight bytes that are left
+    /// over may stay with it: [`FreeList::certify`] allows for them; declarations do not.
     #[must_use]
     pub fn cost(bytes: usize) -> Amount {
         Amount {
@@ -30,12 +31,12 @@ impl<I: Index> FreeList<'_, I> {
         }
     }
 
-    /// The schedule, and the bytes of region, that are enough for a program whose requests have at most
-    /// `largest` bytes. The collector's settings are [`FreeList::certified_settings`].
+    /// The schedule, and the bytes of region, that are enough for a program whose requests have at
+    /// most `largest` bytes. The collector's settings are [`FreeList::certified_settings`].
     ///
     /// # Errors
-    /// Why there is none; [`NotCertifiable::Heap`] for a system that does not merge free neighbours at
-    /// once.
+    /// Why there is none; [`NotCertifiable::Heap`] for a system that does not merge free neighbours
+    /// at once.
     pub fn certify(
         largest: usize,
         program: &Program,
@@ -87,8 +88,8 @@ const fn headroom_with_rests(headroom: &Headroom) -> Headroom {
 fn needs<I: Index>(largest: usize, occupied: Amount, mark_stack: usize) -> Option<Needs> {
     let objects = usize::try_from(occupied.objects).ok()?;
     let chunks = usize::try_from(occupied.bytes).ok()?;
-    // `enough_bytes` takes requested bytes, and adds so many per object for headers, rounding and what is
-    // left over: here they are counted already.
+    // `enough_bytes` takes requested bytes, and adds so many per object for headers, rounding and
+    // what is left over: here they are counted already.
     let rounded_up = (HEADER + GRANULE * I::rounded(1) as usize).max(2 * GRANULE) + GRANULE;
     let requested = chunks.saturating_sub(objects.checked_mul(rounded_up)?);
     let heap_bytes = Heap::<I>::enough_bytes(objects, requested, largest)?;

@@ -16,8 +16,8 @@ pub(crate) fn chunk_bytes<I: Index>(bytes: usize) -> u64 {
     u64::from(I::rounded(granules)) * GRANULE as u64
 }
 
-/// What chunks take at most that were cut for this much: what is left of a chunk stays with its object
-/// if it is too short for a chunk of its own, which is a granule.
+/// What chunks take at most that were cut for this much: what is left of a chunk stays with its
+/// object if it is too short for a chunk of its own, which is a granule.
 pub(crate) const fn with_rests(amount: Amount) -> Amount {
     let rests = amount.objects.saturating_mul(GRANULE as u64);
     amount.plus(Amount {

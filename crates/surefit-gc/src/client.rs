@@ -18,14 +18,14 @@ use crate::space::{Place, Space};
 /// it, it must never report it again.)
 ///
 /// # References beside the heap
-/// Not every reference has to be in a word: a client may keep some of an object's references in a table of
-/// its own, and report them when the object is scanned. A [`Collector`](crate::Collector) needs to know no
-/// more. The others must be told of changes that no store sees:
+/// Not every reference has to be in a word: a client may keep some of an object's references in a
+/// table of its own, and report them when the object is scanned. A [`Collector`](crate::Collector)
+/// needs to know no more. The others must be told of changes that no store sees:
 /// - [`Incremental`](crate::Incremental): before a reference is taken out of the table, call
 ///   [`upgrade`](crate::Incremental::upgrade) for what it refers to. A new one needs nothing.
-/// - [`Generational`](crate::Generational): when a reference to a young object is put into the table, call
-///   [`remember`](crate::Generational::remember) for the object that has it. One that is taken out needs
-///   nothing.
+/// - [`Generational`](crate::Generational): when a reference to a young object is put into the
+///   table, call [`remember`](crate::Generational::remember) for the object that has it. One that
+///   is taken out needs nothing.
 ///
 /// What the table has of objects that were freed must be removed: see [`Client::weak`].
 ///
@@ -81,22 +81,22 @@ pub trait Client<S: Space> {
     /// Clears weak references. It is called after marking, before anything is freed. An object that
     /// `living` does not contain is freed by this collection.
     ///
-    /// An [`Incremental`](crate::Incremental) collector calls [`Client::weak_from`] instead, the others
-    /// never do: a client that overrides only `weak_from` keeps weak references to freed objects under
-    /// them.
+    /// An [`Incremental`](crate::Incremental) collector calls [`Client::weak_from`] instead, the
+    /// others never do: a client that overrides only `weak_from` keeps weak references to freed
+    /// objects under them.
     fn weak(&mut self, _living: &Living<'_>) {}
 
     /// Clears weak references in parts, for an [`Incremental`](crate::Incremental) collector: those
     /// from `from` on, which is 0 or what the last call returned, but not more than
     /// [`Edges::STRIDE`]. Returns where to go on, or `None` at the end. The client defines what the
-    /// numbers are. A [certificate](crate::schedule::Program) counts one call for each weak reference at
-    /// most, and one more.
+    /// numbers are. A [certificate](crate::schedule::Program) counts one call for each weak
+    /// reference at most, and one more.
     ///
-    /// The program runs between two calls. So a weak reference that it moves meanwhile must not get from
-    /// a place that is still to come to one before `from`: it would not be cleared.
+    /// The program runs between two calls. So a weak reference that it moves meanwhile must not get
+    /// from a place that is still to come to one before `from`: it would not be cleared.
     ///
-    /// As it is, it calls [`Client::weak`], which clears all of them: then a step is as long as that
-    /// takes.
+    /// As it is, it calls [`Client::weak`], which clears all of them: then a step is as long as
+    /// that takes.
     fn weak_from(&mut self, _from: u32, living: &Living<'_>) -> Option<u32> {
         self.weak(living);
         None

@@ -17,8 +17,8 @@
 //! detected; it panics instead of being followed. So nothing that a client does is unsafe.
 //!
 //! # Invariants
-//! - G1: between collections no object is grey, and no number is marked that the space does not use yet:
-//!   a collection does not clear those bits.
+//! - G1: between collections no object is grey, and no number is marked that the space does not use
+//!   yet: a collection does not clear those bits.
 //! - G2: an object of the space has a live bit, and each live bit has an object.
 //! - G3: there are live bits and mark bits for all numbers of the space plus one.
 //!

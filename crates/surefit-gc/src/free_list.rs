@@ -373,8 +373,8 @@ unsafe impl<I: Index> OneByOne for FreeList<'_, I> {
         }
     }
 
-    /// What is free is what the chunks have beyond live objects and their headers: the headers of free
-    /// chunks count as free.
+    /// What is free is what the chunks have beyond live objects and their headers: the headers of
+    /// free chunks count as free.
     fn cycle_ended(&mut self, objects: u64, bytes: u64) {
         let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
         let headers = count(objects).saturating_mul(HEADER);
@@ -413,7 +413,8 @@ unsafe impl<I: Index> Stepwise for FreeList<'_, I> {
         if !matches!(I::COALESCING, When::Deferred) {
             return None;
         }
-        // SAFETY: S1: allocating, relieving and growing only allocate from the heap and move its end.
+        // SAFETY: S1: allocating, relieving and growing only allocate from the heap and move its
+        // end.
         unsafe { self.heap.coalesce_part(from) }.0
     }
 

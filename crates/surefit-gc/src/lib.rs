@@ -9,9 +9,8 @@
 //! program's roots do not lead to, in one pass, and the request is tried again. The program is the
 //! [`Client`], which says which words of an object are references. The [`Space`] decides where
 //! objects lie and how free chunks are found and merged. There are three: [`FreeList`], over every
-//! free-list system with boundary tags; [`CompactFit`], whose objects move; and [`Nursery`], the same
-//! with a nursery in front of it. [`Collector`] has
-//! the pseudo-code.
+//! free-list system with boundary tags; [`CompactFit`], whose objects move; and [`Nursery`], the
+//! same with a nursery in front of it. [`Collector`] has the pseudo-code.
 //!
 //! | file | holds |
 //! | --- | --- |

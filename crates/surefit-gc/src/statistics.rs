@@ -5,8 +5,9 @@ use core::cell::Cell;
 
 use surefit_freelist::Swept;
 
-/// A clock. A collection reads it three times: at the beginning, between marking and sweeping, and at
-/// the end. A collector in steps reads it before and after a step, and a schedule does so once more.
+/// A clock. A collection reads it three times: at the beginning, between marking and sweeping, and
+/// at the end. A collector in steps reads it before and after a step, and a schedule does so once
+/// more.
 ///
 /// The collector has no clock of its own. The ticks include the cost of the readings; a caller can
 /// subtract it.
@@ -14,12 +15,13 @@ pub trait Clock {
     /// The time in ticks. It never goes back.
     fn now(&self) -> u64;
 
-    /// A collector in steps has done so many units of work. A [`VirtualClock`] counts them as ticks;
-    /// others need not know.
+    /// A collector in steps has done so many units of work. A [`VirtualClock`] counts them as
+    /// ticks; others need not know.
     #[inline]
     fn worked(&self, _units: u64) {}
 
-    /// Whether it never advances, as [`NoClock`]: nothing can be done until a deadline by such a clock.
+    /// Whether it never advances, as [`NoClock`]: nothing can be done until a deadline by such a
+    /// clock.
     #[inline]
     fn stands_still(&self) -> bool {
         false

@@ -1,5 +1,5 @@
-//! What collectors need of a space besides: with generations, that objects are freed one by one; in steps,
-//! that every call's work is bounded, too.
+//! What collectors need of a space besides: with generations, that objects are freed one by one; in
+//! steps, that every call's work is bounded, too.
 
 use surefit_core::Corruption;
 
@@ -19,9 +19,9 @@ pub struct Freed {
 /// A space whose objects can be freed one by one.
 ///
 /// # Safety
-/// - I4: After [`OneByOne::free`] has returned once for an object, [`Space::objects`] does not yield
-///   it, and its number is no other object's before `done`. Apart from it, I1 to I3 hold between any
-///   two calls.
+/// - I4: After [`OneByOne::free`] has returned once for an object, [`Space::objects`] does not
+///   yield it, and its number is no other object's before `done`. Apart from it, I1 to I3 hold
+///   between any two calls.
 pub unsafe trait OneByOne: Space {
     /// Frees an object, or a part of it.
     ///
@@ -47,7 +47,8 @@ pub unsafe trait Stepwise: OneByOne {
     /// page-blocks.
     fn cost(&self, bytes: usize) -> Amount;
 
-    /// What the object of such a request takes at most: a chunk may keep a granule that was left over.
+    /// What the object of such a request takes at most: a chunk may keep a granule that was left
+    /// over.
     fn most_cost(&self, bytes: usize) -> Amount {
         self.cost(bytes)
     }
@@ -62,13 +63,14 @@ pub unsafe trait Stepwise: OneByOne {
     /// No call of [`OneByOne::free`] does more work than this.
     fn most_work(&self) -> u64;
 
-    /// Merges a few free neighbours that the space left apart, or none. `from` is 0, to begin, or what
-    /// the last call returned. Returns where to go on, or `None` at the end. A call is one unit of
-    /// work.
+    /// Merges a few free neighbours that the space left apart, or none. `from` is 0, to begin, or
+    /// what the last call returned. Returns where to go on, or `None` at the end. A call is one
+    /// unit of work.
     ///
     /// # Safety
     /// S1: if `from` is not 0, the last call returned it, and since then the space has allocated,
-    /// relieved and grown, but freed, swept and merged nothing, except what an allocation itself merges.
+    /// relieved and grown, but freed, swept and merged nothing, except what an allocation itself
+    /// merges.
     unsafe fn merge_part(&mut self, _from: u32) -> Option<u32> {
         None
     }

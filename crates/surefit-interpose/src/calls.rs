@@ -2,8 +2,8 @@
 
 use core::ffi::{c_int, c_void};
 
-/// Who serves the calls of malloc's family in place of the C library. Each does what the C library's
-/// manual says of the function with its name.
+/// Who serves the calls of malloc's family in place of the C library. Each does what the C
+/// library's manual says of the function with its name.
 ///
 /// # Safety
 /// What is returned is memory as the manual says, of the size and alignment asked for, and nobody
@@ -199,8 +199,9 @@ macro_rules! export {
     };
 }
 
-/// Makes the library export the names that GNU's C library has for malloc's family beside the standard ones, by which some programs call
-/// it: `__libc_malloc` and the like. Else they would reach the C library's heap, and what they give would be freed here.
+/// Makes the library export the names that GNU's C library has for malloc's family beside the
+/// standard ones, by which some programs call it: `__libc_malloc` and the like. Else they would
+/// reach the C library's heap, and what they give would be freed here.
 #[macro_export]
 macro_rules! export_libc {
     ($calls:expr) => {

@@ -1,4 +1,5 @@
-//! Forks: memory that a forked child finds zero, whatever its parent wrote there; and who is called first.
+//! Forks: memory that a forked child finds zero, whatever its parent wrote there; and who is called
+//! first.
 
 use core::ffi::{c_int, c_void};
 use core::mem::transmute;
@@ -36,7 +37,8 @@ pub type Handler = Option<unsafe extern "C" fn()>;
 
 type Register = unsafe extern "C" fn(Handler, Handler, Handler, *mut c_void) -> c_int;
 
-/// `__register_atfork` of the C library, by which its `pthread_atfork` comes: handlers of a library, which is named by an address of it.
+/// `__register_atfork` of the C library, by which its `pthread_atfork` comes: handlers of a
+/// library, which is named by an address of it.
 ///
 /// # Safety
 /// As for `pthread_atfork`: they are functions that live as long as the library.
@@ -48,7 +50,8 @@ pub unsafe fn register(
 ) -> c_int {
     // SAFETY: a name that ends with zero.
     let found = unsafe { system::dlsym(system::RTLD_NEXT, c"__register_atfork".as_ptr()) };
-    // SAFETY: null is `None`; else it is the C library's function of that name, which has this type.
+    // SAFETY: null is `None`; else it is the C library's function of that name, which has this
+    // type.
     match unsafe { transmute::<*mut c_void, Option<Register>>(found) } {
         // SAFETY: the caller's.
         Some(register) => unsafe { register(before, in_parent, in_child, library) },
@@ -56,9 +59,9 @@ pub unsafe fn register(
     }
 }
 
-/// Makes the library export `__register_atfork`: a function is called before each registration goes on to the C library. So a library
-/// that registers its own handlers there has the first of all, whoever registers when: they are called last before a fork, and first
-/// after it.
+/// Makes the library export `__register_atfork`: a function is called before each registration goes
+/// on to the C library. So a library that registers its own handlers there has the first of all,
+/// whoever registers when: they are called last before a fork, and first after it.
 #[macro_export]
 macro_rules! export_register_atfork {
     ($first:expr) => {

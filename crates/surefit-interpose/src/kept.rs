@@ -5,13 +5,13 @@ use core::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 
 use crate::system;
 
-/// Descriptors are kept near the end of what a process may have, but no higher, for the kernel's table
-/// of them is as long as the highest.
+/// Descriptors are kept near the end of what a process may have, but no higher, for the kernel's
+/// table of them is as long as the highest.
 const HIGHEST: u64 = 1024;
 const FROM_HIGHEST: u64 = 16;
 
-/// A file that is kept open. A program may close what it does not know, and may get the number for a file
-/// of its own: so which file it is is asked before each use.
+/// A file that is kept open. A program may close what it does not know, and may get the number for
+/// a file of its own: so which file it is is asked before each use.
 #[derive(Debug)]
 pub struct Kept {
     /// Its number plus one; 0 if it is not open.
@@ -31,8 +31,9 @@ impl Kept {
         }
     }
 
-    /// Keeps an open file by a further descriptor, out of the way of the program's own: under a high
-    /// number, and not in programs that this process becomes. If it cannot be had, none is kept.
+    /// Keeps an open file by a further descriptor, out of the way of the program's own: under a
+    /// high number, and not in programs that this process becomes. If it cannot be had, none is
+    /// kept.
     pub fn keep(&self, descriptor: c_int) {
         let from = system::descriptor_limit()
             .min(HIGHEST)
@@ -63,7 +64,8 @@ impl Kept {
     /// Closes it, and has none.
     pub fn close(&self) {
         if let Some(number) = self.number() {
-            // SAFETY: it still is the file that `keep` opened a descriptor of, and nobody else has that number.
+            // SAFETY: it still is the file that `keep` opened a descriptor of, and nobody else has
+            // that number.
             unsafe { system::close(number) };
         }
         self.number.store(0, Ordering::Relaxed);

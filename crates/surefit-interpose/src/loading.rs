@@ -1,5 +1,5 @@
-//! Libraries that are loaded while the program runs: all of them shall have the malloc that stands in, and the library that it is in
-//! must stay.
+//! Libraries that are loaded while the program runs: all of them shall have the malloc that stands
+//! in, and the library that it is in must stay.
 
 use core::ffi::{c_int, c_void};
 use core::ptr::null_mut;
@@ -7,8 +7,8 @@ use core::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::system;
 
-/// A library that is loaded so looks for symbols in itself and in what it needs before it looks at what was preloaded: it would have
-/// the C library's malloc and free beside those of the program.
+/// A library that is loaded so looks for symbols in itself and in what it needs before it looks at
+/// what was preloaded: it would have the C library's malloc and free beside those of the program.
 pub const RTLD_DEEPBIND: c_int = 8;
 
 /// A function of the C library; null before somebody looked, and if there is none.
@@ -43,13 +43,14 @@ pub extern "C" fn next_dlmopen() -> *mut c_void {
     NEXT.find(c"dlmopen")
 }
 
-/// Has the library stay that holds an address, whoever closes it: its functions may be called when a thread ends. Nothing is to do for
-/// the program itself. The caller holds no lock.
+/// Has the library stay that holds an address, whoever closes it: its functions may be called when
+/// a thread ends. Nothing is to do for the program itself. The caller holds no lock.
 pub fn keep_loaded(address: usize) {
     let Some(loaded) = system::loaded_at(address) else {
         return;
     };
-    // SAFETY: the linker's record of what holds the caller's address, and the name in it, which ends with zero.
+    // SAFETY: the linker's record of what holds the caller's address, and the name in it, which
+    // ends with zero.
     let name = unsafe { (*loaded.map).name };
     // SAFETY: as above.
     if name.is_null() || unsafe { *name } == 0 {
@@ -63,8 +64,9 @@ pub fn keep_loaded(address: usize) {
     }
 }
 
-/// Makes the library export `dlopen` and `dlmopen`, which take [`RTLD_DEEPBIND`] out of the flags. They go on to the C library's by a
-/// jump: it looks at who called, for the folders of the caller's RUNPATH and for the caller's namespace.
+/// Makes the library export `dlopen` and `dlmopen`, which take [`RTLD_DEEPBIND`] out of the flags.
+/// They go on to the C library's by a jump: it looks at who called, for the folders of the caller's
+/// RUNPATH and for the caller's namespace.
 #[cfg(target_arch = "x86_64")]
 #[macro_export]
 macro_rules! export_dlopen {
@@ -127,8 +129,9 @@ macro_rules! export_dlopen {
     };
 }
 
-/// Makes the library export `dlopen` and `dlmopen`, which take [`RTLD_DEEPBIND`] out of the flags. On this machine they call the C
-/// library's: for it this library is the caller, whose RUNPATH and namespace count.
+/// Makes the library export `dlopen` and `dlmopen`, which take [`RTLD_DEEPBIND`] out of the flags.
+/// On this machine they call the C library's: for it this library is the caller, whose RUNPATH and
+/// namespace count.
 #[cfg(not(target_arch = "x86_64"))]
 #[macro_export]
 macro_rules! export_dlopen {

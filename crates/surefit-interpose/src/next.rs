@@ -1,5 +1,5 @@
-//! The allocator that would have served the calls, found with `dlsym`; and memory for the calls that
-//! come before it is found.
+//! The allocator that would have served the calls, found with `dlsym`; and memory for the calls
+//! that come before it is found.
 //!
 //! Finding it may itself allocate. Those calls, and those of other threads meanwhile, are served
 //! from [`EARLY_BYTES`] bytes that are never reused; `free` and `realloc` recognise them.
@@ -173,8 +173,8 @@ impl Next {
         if let Some(left) = self.early.left(old) {
             let new = self.malloc(size);
             if !new.is_null() {
-                // SAFETY: `left` bytes from `old` are the early memory's; the new object has `size`.
-                // They are apart: what is early is never given twice.
+                // SAFETY: `left` bytes from `old` are the early memory's; the new object has
+                // `size`. They are apart: what is early is never given twice.
                 unsafe { new.cast::<u8>().copy_from(old.cast(), size.min(left)) };
             }
             return new;

@@ -1,5 +1,6 @@
-//! The calls beside malloc's family by which programs ask GNU's C library what its heap holds, and the macro that makes a
-//! library export them. Without them these calls would reach the C library's own heap, which nobody uses.
+//! The calls beside malloc's family by which programs ask GNU's C library what its heap holds, and
+//! the macro that makes a library export them. Without them these calls would reach the C library's
+//! own heap, which nobody uses.
 
 use core::ffi::{c_int, c_void};
 
@@ -71,8 +72,8 @@ pub trait Reports {
     fn write_stats(&self);
 }
 
-/// Makes the library export these calls, answered by a static that is [`Reports`]. `mallopt` answers that it did what it was
-/// asked, and does nothing.
+/// Makes the library export these calls, answered by a static that is [`Reports`]. `mallopt`
+/// answers that it did what it was asked, and does nothing.
 #[macro_export]
 macro_rules! export_reports {
     ($reports:expr) => {

@@ -64,8 +64,8 @@ pub const SYS_GETTID: c_long = 178;
 /// What `mmap` answers when it fails.
 pub const MAP_FAILED: *mut c_void = core::ptr::without_provenance_mut(usize::MAX);
 
-/// Where the C library has its record of this thread: for threads that the program begins, at the upper
-/// end of their stack.
+/// Where the C library has its record of this thread: for threads that the program begins, at the
+/// upper end of their stack.
 #[must_use]
 pub fn thread_record() -> usize {
     // SAFETY: it reads a register.
@@ -165,7 +165,8 @@ pub fn errno() -> c_int {
     unsafe { *__errno_location() }
 }
 
-/// Sets the error of this thread: a program may look at what was there before a call that succeeded.
+/// Sets the error of this thread: a program may look at what was there before a call that
+/// succeeded.
 pub fn set_errno(error: c_int) {
     // SAFETY: as above.
     unsafe { *__errno_location() = error }
@@ -245,7 +246,8 @@ fn find_object() -> Option<FindObject> {
 /// A program or library that the linker loaded.
 #[derive(Clone, Copy, Debug)]
 pub struct Loaded {
-    /// Where it begins, or the part of it that holds the address if there are gaps between its parts.
+    /// Where it begins, or the part of it that holds the address if there are gaps between its
+    /// parts.
     pub start: usize,
     /// Where that ends; 0 if the C library does not say.
     pub end: usize,
@@ -258,8 +260,8 @@ pub struct Loaded {
 /// The program or library that holds an address; `None` if none does.
 ///
 /// # Complexity
-/// No lock and O(log n) of n libraries since GNU's C library 2.35; before that a lock, and O(n) of the
-/// library's symbols.
+/// No lock and O(log n) of n libraries since GNU's C library 2.35; before that a lock, and O(n) of
+/// the library's symbols.
 #[must_use]
 pub fn loaded_at(address: usize) -> Option<Loaded> {
     let at = core::ptr::without_provenance(address);

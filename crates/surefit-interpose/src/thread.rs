@@ -1,15 +1,15 @@
 //! Words for each thread.
 //!
-//! They are no thread-local variables of Rust: those of a preloaded library may be allocated at first
-//! use, by the very malloc that is called. On x86-64 they lie in the memory that each thread has from
-//! its beginning to its end (the initial-exec model of thread-local storage, which serves libraries
-//! that are loaded with the program). Elsewhere they are keys of the threads' library.
+//! They are no thread-local variables of Rust: those of a preloaded library may be allocated at
+//! first use, by the very malloc that is called. On x86-64 they lie in the memory that each thread
+//! has from its beginning to its end (the initial-exec model of thread-local storage, which serves
+//! libraries that are loaded with the program). Elsewhere they are keys of the threads' library.
 
 /// Words that there are.
 pub const WORDS: usize = 8;
 
-/// A word of each thread, at first 0, by its number below [`WORDS`]: who uses one takes a number that
-/// nobody else has.
+/// A word of each thread, at first 0, by its number below [`WORDS`]: who uses one takes a number
+/// that nobody else has.
 ///
 /// # Complexity
 /// O(1). Nothing is allocated: of the first keys of a process the C library keeps the words in each
@@ -17,8 +17,9 @@ pub const WORDS: usize = 8;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ThreadWord<const N: usize>;
 
-/// Bytes of each thread that are zero when it begins and that it has until its end: defines a function
-/// that returns where they are, aligned to 64 bytes. The symbol is any name that nobody else has.
+/// Bytes of each thread that are zero when it begins and that it has until its end: defines a
+/// function that returns where they are, aligned to 64 bytes. The symbol is any name that nobody
+/// else has.
 #[cfg(target_arch = "x86_64")]
 #[macro_export]
 macro_rules! thread_bytes {

@@ -22,8 +22,8 @@ use crate::unwinding::never;
 ///
 /// # Panics
 /// A heap refuses to free or to resize an object that it finds not to be live
-/// ([`RawHeap::try_free`](surefit_core::RawHeap::try_free) says what each heap finds): a foreign or a
-/// double free. That is a panic, and because an allocator must not unwind, it ends the program.
+/// ([`RawHeap::try_free`](surefit_core::RawHeap::try_free) says what each heap finds): a foreign or
+/// a double free. That is a panic, and because an allocator must not unwind, it ends the program.
 ///
 /// # Examples
 /// ```
@@ -130,8 +130,8 @@ impl<L: RawMutex, H> Locked<L, H> {
 
     /// Changes the heap under the lock.
     ///
-    /// An object that the heap finds not to be live ends the program, after the lock was given back:
-    /// the message needs memory. So does a panic of the heap, if its message needs none.
+    /// An object that the heap finds not to be live ends the program, after the lock was given
+    /// back: the message needs memory. So does a panic of the heap, if its message needs none.
     #[inline]
     pub(crate) fn with<R>(
         &self,

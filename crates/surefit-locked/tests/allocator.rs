@@ -204,8 +204,8 @@ fn a_region_that_is_taken_or_too_small_is_refused_and_tried_again() {
     );
 }
 
-/// A certified heap in a static of exactly its bytes: within the demand nothing is refused, and what
-/// exceeds it is.
+/// A certified heap in a static of exactly its bytes: within the demand nothing is refused, and
+/// what exceeds it is.
 #[test]
 fn a_certified_heap_serves_its_demand_from_a_static() {
     const DEMAND: [DirectDemand; 3] = [

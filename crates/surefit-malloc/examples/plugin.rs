@@ -1,5 +1,6 @@
-//! A library that a program loads while it runs, whose allocator is [`SurefitMalloc`]: it has a heap of its own, and stays until the
-//! process ends, because threads that used it call it when they end.
+//! A library that a program loads while it runs, whose allocator is [`SurefitMalloc`]: it has a
+//! heap of its own, and stays until the process ends, because threads that used it call it when
+//! they end.
 
 use surefit_malloc::SurefitMalloc;
 

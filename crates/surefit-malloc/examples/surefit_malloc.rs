@@ -1,7 +1,7 @@
 //! `libsurefit_malloc.so`, for `LD_PRELOAD`: malloc's family, served by [`SurefitMalloc`].
 //!
-//! Built by the profile `preload` it does without the standard library. By others, for the tests, with it.
-//! include/surefit_malloc.h declares what it exports beside malloc's family.
+//! Built by the profile `preload` it does without the standard library. By others, for the tests,
+//! with it. include/surefit_malloc.h declares what it exports beside malloc's family.
 #![cfg_attr(panic = "abort", no_std)]
 
 use core::ffi::c_void;

@@ -1,4 +1,5 @@
-//! What a program asks of the heap beside memory: what it holds, and to give back what it does not need.
+//! What a program asks of the heap beside memory: what it holds, and to give back what it does not
+//! need.
 
 use core::ffi::c_void;
 use core::ptr::NonNull;
@@ -35,7 +36,8 @@ impl SurefitMalloc {
         heap().map(|heap| heap.stats())
     }
 
-    /// Gives back to the system what this thread, threads that ended and nobody needs. Returns the bytes that went back.
+    /// Gives back to the system what this thread, threads that ended and nobody needs. Returns the
+    /// bytes that went back.
     ///
     /// # Complexity
     /// Linear in the free runs and in the threads that ended.
@@ -53,26 +55,29 @@ impl SurefitMalloc {
 }
 
 impl SurefitMalloc {
-    /// Sets the most bytes that pages and large objects may hold, free ones that were not given back included; `usize::MAX` for no
-    /// limit. Calls that would need more are refused.
+    /// Sets the most bytes that pages and large objects may hold, free ones that were not given
+    /// back included; `usize::MAX` for no limit. Calls that would need more are refused.
     pub fn set_limit(&self, bytes: usize) {
         if let Some(heap) = heap() {
             heap.set_limit(bytes);
         }
     }
 
-    /// Sets the bytes of pages and large objects above which a function of the program is called; `usize::MAX` for never.
+    /// Sets the bytes of pages and large objects above which a function of the program is called;
+    /// `usize::MAX` for never.
     pub fn set_soft_limit(&self, bytes: usize) {
         if let Some(heap) = heap() {
             heap.set_soft_limit(bytes);
         }
     }
 
-    /// Has a function called each time the heap rises above the soft limit: by the thread whose call did it, at the end of that
-    /// call, with no lock held, so that it may allocate and free. It is called again after the heap has fallen by 1/32 below the
-    /// limit. Several threads may be in it at once. `None`: no function.
+    /// Has a function called each time the heap rises above the soft limit: by the thread whose
+    /// call did it, at the end of that call, with no lock held, so that it may allocate and free.
+    /// It is called again after the heap has fallen by 1/32 below the limit. Several threads may be
+    /// in it at once. `None`: no function.
     ///
-    /// Returns `false`, and changes nothing, if there is no memory for it. Each call leaves 16 bytes behind.
+    /// Returns `false`, and changes nothing, if there is no memory for it. Each call leaves 16
+    /// bytes behind.
     #[must_use]
     pub fn on_soft_limit(
         &self,
@@ -94,9 +99,10 @@ impl SurefitMalloc {
         true
     }
 
-    /// Whether the program should move an object to a new place, if it can: allocate, copy, free. Then its size-class has more
-    /// pages that are not full than `SUREFIT_DEFRAG_PAGES` says (κ, by default 4) in this thread's instance, and the object lies
-    /// in one that new objects will not fill next. `false` for large objects, for those of other threads, and for what is none.
+    /// Whether the program should move an object to a new place, if it can: allocate, copy, free.
+    /// Then its size-class has more pages that are not full than `SUREFIT_DEFRAG_PAGES` says (κ, by
+    /// default 4) in this thread's instance, and the object lies in one that new objects will not
+    /// fill next. `false` for large objects, for those of other threads, and for what is none.
     ///
     /// # Complexity
     /// O(κ), without a lock.

@@ -22,7 +22,8 @@ impl SurefitMalloc {
         old: Layout,
         new: Layout,
     ) -> Result<NonNull<[u8]>, AllocError> {
-        // An object at 16 bytes and one at less are the same to the heap. What lies where the new alignment allows it may stay.
+        // An object at 16 bytes and one at less are the same to the heap. What lies where the new
+        // alignment allows it may stay.
         if object.addr().get() % new.align() == 0 && new.align() >= old.align() {
             // SAFETY: the caller's promise.
             return slice(
@@ -40,7 +41,8 @@ impl SurefitMalloc {
     }
 }
 
-// SAFETY: objects are disjoint, stay until they are freed, and belong to the one heap of the process, whichever value they came by.
+// SAFETY: objects are disjoint, stay until they are freed, and belong to the one heap of the
+// process, whichever value they came by.
 unsafe impl Allocator for &SurefitMalloc {
     fn allocate(&self, layout: Layout) -> Result<NonNull<[u8]>, AllocError> {
         slice(

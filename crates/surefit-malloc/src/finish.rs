@@ -10,8 +10,9 @@ use crate::process::{heap_if_begun, options};
 use crate::report::{Json, Lines};
 use crate::text::{Descriptor, say, write};
 
-/// Writes the statistics that SUREFIT_STATS asks for; the library to preload calls this at the end of the process.
-/// Files are appended to, so that processes of one program do not overwrite each other's.
+/// Writes the statistics that SUREFIT_STATS asks for; the library to preload calls this at the end
+/// of the process. Files are appended to, so that processes of one program do not overwrite each
+/// other's.
 pub fn write_statistics() {
     let options = options();
     let to = match (options.statistics, options.file()) {

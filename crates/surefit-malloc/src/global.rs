@@ -12,7 +12,8 @@ use crate::serve;
 
 /// The allocator of the process: n-CF with raw pointers over the operating system's memory.
 ///
-/// All values of this type are the same allocator. It also has malloc's family, for a library that exports it.
+/// All values of this type are the same allocator. It also has malloc's family, for a library that
+/// exports it.
 ///
 /// # Examples
 /// ```
@@ -36,8 +37,8 @@ fn pointer(object: Option<NonNull<u8>>) -> *mut u8 {
     object.map_or(null_mut(), NonNull::as_ptr)
 }
 
-// SAFETY: objects of the heap are disjoint, stay until they are freed, and have the size and alignment asked for. Nothing
-// here unwinds but for a defect.
+// SAFETY: objects of the heap are disjoint, stay until they are freed, and have the size and
+// alignment asked for. Nothing here unwinds but for a defect.
 unsafe impl GlobalAlloc for SurefitMalloc {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {

@@ -1,4 +1,5 @@
-//! n-CF as the allocator of a whole process: for Rust programs the global allocator, for all others malloc.
+//! n-CF as the allocator of a whole process: for Rust programs the global allocator, for all others
+//! malloc.
 //!
 //! | module | holds |
 //! | --- | --- |
@@ -39,8 +40,8 @@ pub use finish::write_statistics;
 pub use global::SurefitMalloc;
 pub use process::prepare_forks;
 
-/// Ends the process after a defect of this library, with a line on standard error that says where: for the panic handler of a library
-/// that exports malloc, which can allocate no more.
+/// Ends the process after a defect of this library, with a line on standard error that says where:
+/// for the panic handler of a library that exports malloc, which can allocate no more.
 pub fn end(why: &dyn core::fmt::Display) -> ! {
     misuse::defect(why)
 }

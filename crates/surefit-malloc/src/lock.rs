@@ -1,4 +1,5 @@
-//! The heap's locks: a word each, valid when zero, on the kernel's futex. A thread that waits sleeps.
+//! The heap's locks: a word each, valid when zero, on the kernel's futex. A thread that waits
+//! sleeps.
 
 use core::ffi::{c_int, c_void};
 use core::hint::spin_loop;
@@ -15,7 +16,8 @@ const LOCKED: u32 = 1;
 /// Locked, and somebody may sleep.
 const AWAITED: u32 = 2;
 
-/// How often a thread looks before it sleeps: a lock is held for some hundred instructions, or for a system call.
+/// How often a thread looks before it sleeps: a lock is held for some hundred instructions, or for
+/// a system call.
 const LOOKS: u32 = 100;
 
 /// A mutual exclusion of threads of one process.
@@ -59,7 +61,8 @@ impl Futex {
             }
             spin_loop();
         }
-        // From here on it is AWAITED whenever this thread may sleep, and after it has the lock too: others may sleep.
+        // From here on it is AWAITED whenever this thread may sleep, and after it has the lock too:
+        // others may sleep.
         while self.0.swap(AWAITED, Ordering::Acquire) != FREE {
             self.call(system::FUTEX_WAIT_PRIVATE, AWAITED);
         }
@@ -71,7 +74,8 @@ impl Futex {
     }
 
     fn call(&self, what: c_int, number: u32) {
-        // SAFETY: the word lives as long as the lock; without a time the kernel waits until it is woken.
+        // SAFETY: the word lives as long as the lock; without a time the kernel waits until it is
+        // woken.
         keeping_errno(|| unsafe {
             system::syscall(
                 system::SYS_FUTEX,

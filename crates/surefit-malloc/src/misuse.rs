@@ -8,7 +8,8 @@ use surefit_interpose::system;
 use crate::process::options;
 use crate::text::say;
 
-/// Says what was found, in one line on standard error, and ends the process; or goes on, if SUREFIT_MISUSE says so.
+/// Says what was found, in one line on standard error, and ends the process; or goes on, if
+/// SUREFIT_MISUSE says so.
 #[cold]
 pub(crate) fn found(misuse: Misuse, object: NonNull<u8>) {
     let before = system::errno();

@@ -1,17 +1,19 @@
 //! The memory of the heap: parts of a range of addresses, mapped as they are needed.
 //!
-//! Nothing is reserved: the kernel counts each mapped address in RLIMIT_AS, locks it for mlockall, and writes it into cores. The range
-//! lies below what is mapped when the heap begins. The kernel maps what others ask for from there downwards, and the heap grows
-//! upwards from the range's first address. What others have in the range stays theirs, and the heap grows up to there.
+//! Nothing is reserved: the kernel counts each mapped address in RLIMIT_AS, locks it for mlockall,
+//! and writes it into cores. The range lies below what is mapped when the heap begins. The kernel
+//! maps what others ask for from there downwards, and the heap grows upwards from the range's first
+//! address. What others have in the range stays theirs, and the heap grows up to there.
 //!
 //! ```text
 //! | shared, instances → | records →             | units →                        ← others | libraries, stacks |
 //! first                                                                        first + bytes
 //! ```
-//! Each of the three parts is mapped from its beginning on. What is purged is mapped and has no memory; the end of the units that holds
-//! no object is unmapped when it is purged.
+//! Each of the three parts is mapped from its beginning on. What is purged is mapped and has no
+//! memory; the end of the units that holds no object is unmapped when it is purged.
 //!
-//! The functions are called by the C library's names, so that a test can put its own in their place.
+//! The functions are called by the C library's names, so that a test can put its own in their
+//! place.
 
 use core::ffi::{c_int, c_void};
 use core::ptr::{NonNull, null_mut, with_exposed_provenance_mut, without_provenance_mut};
@@ -23,7 +25,8 @@ use surefit_interpose::system;
 
 use crate::soft_limit;
 
-/// Addresses that are tried first: more than any machine has memory, an eighth of what a process can have.
+/// Addresses that are tried first: more than any machine has memory, an eighth of what a process
+/// can have.
 const MOST_BYTES: usize = 1 << 44;
 /// The fewest that are worth a heap.
 const LEAST_BYTES: usize = 64 << 20;
@@ -33,7 +36,8 @@ const PLACES: usize = 6;
 const ALIGN: usize = 2 << 20;
 const FLAGS: c_int = system::MAP_PRIVATE | system::MAP_ANONYMOUS | system::MAP_NORESERVE;
 
-/// Calls a function, and leaves the thread's error as it was: a program may look at it after a call that succeeded.
+/// Calls a function, and leaves the thread's error as it was: a program may look at it after a call
+/// that succeeded.
 pub(crate) fn keeping_errno<R>(call: impl FnOnce() -> R) -> R {
     let before = system::errno();
     let result = call();
@@ -48,7 +52,8 @@ pub(crate) struct Range {
     pub(crate) bytes: usize,
 }
 
-/// Chooses 16 TiB of addresses, or half of it as often as that many are not there. `None` under 64 MiB.
+/// Chooses 16 TiB of addresses, or half of it as often as that many are not there. `None` under 64
+/// MiB.
 pub(crate) fn choose() -> Option<Range> {
     let page = page_bytes();
     // Where the kernel maps what has no place of its own.
@@ -76,7 +81,8 @@ pub(crate) fn choose() -> Option<Range> {
     None
 }
 
-/// Whether nothing is mapped in a range. If the process may not have so many addresses: whether nothing is where it begins.
+/// Whether nothing is mapped in a range. If the process may not have so many addresses: whether
+/// nothing is where it begins.
 fn is_unused(first: usize, bytes: usize) -> bool {
     match map(first, bytes, system::PROT_NONE) {
         Ok(()) => {
@@ -133,7 +139,8 @@ pub(crate) fn ask_for_huge_pages() {
 
 static HUGE: AtomicBool = AtomicBool::new(false);
 
-/// A part of the range that is mapped: where it begins, and ends now. Only who has the heap's lock, or makes the heap, changes it.
+/// A part of the range that is mapped: where it begins, and ends now. Only who has the heap's lock,
+/// or makes the heap, changes it.
 struct Part(AtomicUsize, AtomicUsize);
 
 static MAPPED: [Part; 3] = [const { Part(AtomicUsize::new(0), AtomicUsize::new(0)) }; 3];
@@ -151,7 +158,8 @@ impl Part {
         self.1.store(end, Ordering::Relaxed);
     }
 
-    /// Whether pages belong to this part: they begin inside it or where it ends. An empty one is whose it will be.
+    /// Whether pages belong to this part: they begin inside it or where it ends. An empty one is
+    /// whose it will be.
     fn takes(&self, first: usize) -> bool {
         let (start, end) = self.get();
         start == end || (start..=end).contains(&first)
@@ -174,8 +182,8 @@ fn pages_around(at: NonNull<u8>, bytes: usize) -> (*mut c_void, usize) {
     )
 }
 
-// SAFETY: anonymous private memory is zero until it is written, and after MADV_DONTNEED; it stays accessible because nothing is
-// unmapped but what is withdrawn.
+// SAFETY: anonymous private memory is zero until it is written, and after MADV_DONTNEED; it stays
+// accessible because nothing is unmapped but what is withdrawn.
 unsafe impl Source for Os {
     const ZEROED: bool = true;
     const PURGES: bool = true;
@@ -198,7 +206,8 @@ unsafe impl Source for Os {
         }
         if HUGE.load(Ordering::Relaxed) {
             let at = without_provenance_mut(mapped);
-            // SAFETY: mapped above; its bytes stay what they are. A system without huge pages refuses, and nothing changes.
+            // SAFETY: mapped above; its bytes stay what they are. A system without huge pages
+            // refuses, and nothing changes.
             keeping_errno(|| unsafe { system::madvise(at, end - mapped, system::MADV_HUGEPAGE) });
         }
         part.set(start, end);

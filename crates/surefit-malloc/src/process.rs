@@ -114,15 +114,16 @@ fn begin() -> Option<&'static Heap> {
 
 /// Has the C library call the heap at forks, if that was not done yet.
 ///
-/// Whoever registers first is called last before a fork and first after it. So this is done as early as can be: then handlers of the
-/// program may allocate, which must not meet locks that the heap holds. A library that exports malloc calls it before others register.
+/// Whoever registers first is called last before a fork and first after it. So this is done as
+/// early as can be: then handlers of the program may allocate, which must not meet locks that the
+/// heap holds. A library that exports malloc calls it before others register.
 pub fn prepare_forks() {
     static DONE: AtomicBool = AtomicBool::new(false);
     if DONE.swap(true, Ordering::AcqRel) {
         return;
     }
-    // It may allocate. If it fails, forked children of a process with threads may find a lock taken.
-    // SAFETY: functions that live as long as the process.
+    // It may allocate. If it fails, forked children of a process with threads may find a lock
+    // taken. SAFETY: functions that live as long as the process.
     unsafe {
         system::pthread_atfork(
             Some(before_fork),
@@ -139,7 +140,8 @@ extern "C" fn begins() {
     keep_loaded((begins as *const ()).addr());
 }
 
-/// Called when the program or library begins that this is linked into, before its functions without a priority.
+/// Called when the program or library begins that this is linked into, before its functions without
+/// a priority.
 #[used]
 #[unsafe(link_section = ".init_array.00099")]
 static BEGINS: extern "C" fn() = begins;
@@ -198,7 +200,8 @@ fn read_options(options: &mut Options) {
     }
 }
 
-/// Nobody begins the heap until the fork is over: what is locked before it is what is unlocked after it, in both processes.
+/// Nobody begins the heap until the fork is over: what is locked before it is what is unlocked
+/// after it, in both processes.
 unsafe extern "C" fn before_fork() {
     core::mem::forget(PROCESS.begins.lock());
     if let Some(heap) = heap_if_begun() {
@@ -218,7 +221,8 @@ fn after_fork(is_child: bool) {
     if let Some(heap) = heap_if_begun() {
         // SAFETY: the word of this thread.
         let own = own_address().map(|own| unsafe { Own::from_raw(heap, own) });
-        // SAFETY: the C library calls `before_fork` before, in this thread, and this once in each process.
+        // SAFETY: the C library calls `before_fork` before, in this thread, and this once in each
+        // process.
         unsafe { heap.after_fork(is_child, own.as_deref()) };
     }
     // SAFETY: locked by `before_fork`.

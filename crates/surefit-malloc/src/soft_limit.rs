@@ -11,7 +11,8 @@ pub(crate) struct Callback {
     pub(crate) argument: *mut c_void,
 }
 
-/// The one that is called; null for none. What it led to before stays where it is: another thread may be reading it.
+/// The one that is called; null for none. What it led to before stays where it is: another thread
+/// may be reading it.
 static CALLBACK: AtomicPtr<Callback> = AtomicPtr::new(null_mut());
 
 /// From now on this one is called.

@@ -69,7 +69,8 @@ impl<S: Sink> Write for Text<S> {
     }
 }
 
-/// Writes a text to a sink. One of at most 512 bytes is one call of the kernel, so that lines of several threads do not mix.
+/// Writes a text to a sink. One of at most 512 bytes is one call of the kernel, so that lines of
+/// several threads do not mix.
 pub(crate) fn write<S: Sink>(sink: S, text: fmt::Arguments<'_>) {
     let mut to = Text {
         sink,

@@ -7,7 +7,8 @@
 //! the thread ends           leaves in the last round of destructors, so that all others have an instance
 //! after that                calls of the C library for the thread go through a group, under its lock
 //! ```
-//! Threads that share instances (`SUREFIT_SHARING`), or for which none is left, always go through a group.
+//! Threads that share instances (`SUREFIT_SHARING`), or for which none is left, always go through a
+//! group.
 
 use core::ffi::{c_uint, c_void};
 use core::mem::ManuallyDrop;
@@ -31,12 +32,14 @@ static GROUPED: AtomicUsize = AtomicUsize::new(0);
 #[inline]
 pub(crate) fn own() -> Option<ManuallyDrop<Own<'static>>> {
     let own = own_address()?;
-    // SAFETY: `join` set the word, so there is a heap; the instance is this thread's until `ends`. Calls nest only where the soft
-    // limit's function allocates or frees: the call that it is called by is in the middle of no change then.
+    // SAFETY: `join` set the word, so there is a heap; the instance is this thread's until `ends`.
+    // Calls nest only where the soft limit's function allocates or frees: the call that it is
+    // called by is in the middle of no change then.
     Some(unsafe { Own::from_raw(begun(), own) })
 }
 
-/// Calls a function with the thread's instance, or with that of its group. `None` if there is no heap.
+/// Calls a function with the thread's instance, or with that of its group. `None` if there is no
+/// heap.
 #[inline]
 pub(crate) fn with<R>(call: impl FnOnce(&Own<'_>) -> R) -> Option<R> {
     match own() {
@@ -73,7 +76,8 @@ fn join(heap: &'static Heap) -> Option<ManuallyDrop<Own<'static>>> {
     own()
 }
 
-/// What the C library keeps a thread's instance under until it ends. Of two threads that make it at once, the second leaves its own unused.
+/// What the C library keeps a thread's instance under until it ends. Of two threads that make it at
+/// once, the second leaves its own unused.
 fn key() -> Option<c_uint> {
     /// The key plus 1; 0 before there is one.
     static KEY: AtomicU32 = AtomicU32::new(0);
@@ -97,7 +101,8 @@ fn stay(round: usize) {
     }
 }
 
-/// Called by the C library for a thread that ends, in each round of destructors that finds the key set.
+/// Called by the C library for a thread that ends, in each round of destructors that finds the key
+/// set.
 unsafe extern "C" fn ends(round: *mut c_void) {
     if round.addr() < system::PTHREAD_DESTRUCTOR_ITERATIONS {
         stay(round.addr() + 1);

@@ -1,4 +1,5 @@
-//! A Rust program whose allocator it is, with handlers at forks that were registered before its first allocation.
+//! A Rust program whose allocator it is, with handlers at forks that were registered before its
+//! first allocation.
 #![cfg(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64"))]
 
 use std::ffi::{c_int, c_uint};

@@ -78,8 +78,8 @@ impl Reservation {
         unsafe { std::slice::from_raw_parts_mut(self.base.as_ptr().cast(), self.bytes) }
     }
 
-    /// The first byte of the memory, for code that shares it out itself. Writing through the pointer
-    /// is up to the caller while nobody else uses the memory.
+    /// The first byte of the memory, for code that shares it out itself. Writing through the
+    /// pointer is up to the caller while nobody else uses the memory.
     #[must_use]
     pub fn start(&self) -> NonNull<u8> {
         self.base
@@ -111,8 +111,8 @@ impl Reservation {
     ///
     /// # Errors
     /// [`OsError::Size`] unless the range lies inside the reservation and both its ends are
-    /// multiples of [`page_bytes`]; [`OsError::Lock`] if the process may not lock so much, or memory
-    /// is short; nothing of the range is locked then.
+    /// multiples of [`page_bytes`]; [`OsError::Lock`] if the process may not lock so much, or
+    /// memory is short; nothing of the range is locked then.
     ///
     /// # Complexity
     /// One system call, which writes zeros to every page that was not touched.
@@ -177,8 +177,8 @@ impl Reservation {
     ///
     /// # Errors
     /// [`OsError::Size`] unless the range lies inside the reservation and both its ends are
-    /// multiples of [`page_bytes`]; [`OsError::GiveBack`] if the system refuses, for example because
-    /// the pages are locked.
+    /// multiples of [`page_bytes`]; [`OsError::GiveBack`] if the system refuses, for example
+    /// because the pages are locked.
     ///
     /// # Safety
     /// Nobody relies on the bytes of the range: no value in it is read before it is written again.

@@ -1,5 +1,5 @@
-//! Frames of 100,000 contiguous bytes beside small objects that fill the same heap: in exactly the certified bytes, no frame
-//! and no object is ever refused.
+//! Frames of 100,000 contiguous bytes beside small objects that fill the same heap: in exactly the
+//! certified bytes, no frame and no object is ever refused.
 
 use std::alloc::Layout;
 use std::mem::MaybeUninit;

@@ -1,4 +1,5 @@
-//! The program of docs/guide.md: a heap in exactly as many bytes as its demand is certified to need.
+//! The program of docs/guide.md: a heap in exactly as many bytes as its demand is certified to
+//! need.
 
 use std::error::Error;
 
@@ -8,7 +9,8 @@ use surefit::{Page1K, Region};
 
 static CONFIG: Config = Config::TINY;
 
-/// The most that lives at once: 200 objects of up to 128 bytes, whose page-blocks take 16 KiB together.
+/// The most that lives at once: 200 objects of up to 128 bytes, whose page-blocks take 16 KiB
+/// together.
 const DEMAND: Demand<'static> = Demand::Joint(Budget {
     objects: 200,
     block_bytes: 16 << 10,

@@ -1,4 +1,5 @@
-//! One heap for four threads: what one inserts another reads and frees, and the heap stays within its bound.
+//! One heap for four threads: what one inserts another reads and frees, and the heap stays within
+//! its bound.
 
 use std::error::Error;
 use std::mem::MaybeUninit;

@@ -1,7 +1,9 @@
-//! A heap whose size the compiler computes from what the program demands: no allocation inside the demand can fail.
+//! A heap whose size the compiler computes from what the program demands: no allocation inside the
+//! demand can fail.
 //!
-//! The same code runs without an operating system. The demand: at most 500 messages at once, which with their
-//! page-blocks take at most 40 KiB, each of up to 256 bytes, in any mix and in any order.
+//! The same code runs without an operating system. The demand: at most 500 messages at once, which
+//! with their page-blocks take at most 40 KiB, each of up to 256 bytes, in any mix and in any
+//! order.
 
 use std::alloc::Layout;
 use std::collections::VecDeque;
@@ -42,7 +44,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut heap: Heap<Narrow> = Heap::new(MEMORY.take().expect("taken once"), &CONFIG)?;
     let certificate = certify::<Narrow>(&CONFIG, &DEMAND)?;
 
-    // Sizes change from round to round, and one message in seven outlives its round: what fragments other heaps.
+    // Sizes change from round to round, and one message in seven outlives its round: what fragments
+    // other heaps.
     let (mut served, mut live_bytes) = (0, 0);
     let mut messages = VecDeque::new();
     for size in [24_usize, 40, 96, 160, 256].into_iter().cycle().take(50) {

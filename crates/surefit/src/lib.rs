@@ -9,8 +9,8 @@
 //! - [`direct`] (feature `direct`): the same size-classes without moves. [`direct::DirectHeap`] hands
 //!   out raw pointers, [`direct::shared`] to many threads.
 //! - [`freelist`] (feature `freelist`): free-list systems over one region, TLSF among them.
-//! - [`gc`] (feature `gc`): a mark-sweep collector over them, for language implementers and for Rust
-//!   programs with cycles.
+//! - [`gc`] (feature `gc`): a mark-sweep collector over them, for language implementers and for
+//!   Rust programs with cycles.
 //!
 //! All of it is `no_std` without `alloc`.
 //!

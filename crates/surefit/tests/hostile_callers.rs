@@ -1,8 +1,10 @@
-//! docs/hostile-callers.md lists every public safe function of every published library, and names a test that is there.
+//! docs/hostile-callers.md lists every public safe function of every published library, and names a
+//! test that is there.
 //!
-//! The sources are parsed, not compiled: what counts is a `pub fn` of a type, or of a trait, or by itself, that is reachable by
-//! `pub mod` or named by a `pub use`. Types of one crate are told apart by their names alone. What is `unsafe` or for tests
-//! only need not be listed; nor need functions of traits that are hidden from the documentation, as the document says.
+//! The sources are parsed, not compiled: what counts is a `pub fn` of a type, or of a trait, or by
+//! itself, that is reachable by `pub mod` or named by a `pub use`. Types of one crate are told
+//! apart by their names alone. What is `unsafe` or for tests only need not be listed; nor need
+//! functions of traits that are hidden from the documentation, as the document says.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -42,11 +44,13 @@ fn folder_of(name: &str) -> PathBuf {
 /// What the sources of a crate have: functions as `Type::name`, or `name`.
 #[derive(Default)]
 struct Sources {
-    /// Types, traits and functions in modules that anybody can reach, or named by a `pub use` of one.
+    /// Types, traits and functions in modules that anybody can reach, or named by a `pub use` of
+    /// one.
     exported: BTreeSet<String>,
     /// Names of types and traits that are `pub`, wherever they are.
     public: BTreeSet<String>,
-    /// Safe functions that are `pub`, with the type or trait that must be exported for them to be reached.
+    /// Safe functions that are `pub`, with the type or trait that must be exported for them to be
+    /// reached.
     safe: BTreeMap<String, String>,
     /// All functions, also those of traits that a type implements.
     all: BTreeSet<String>,
@@ -168,7 +172,8 @@ impl Sources {
         }
     }
 
-    /// The names that a `pub use` gives away; of a whole module, nothing: none of the crates does that.
+    /// The names that a `pub use` gives away; of a whole module, nothing: none of the crates does
+    /// that.
     fn read_use(&mut self, tree: &UseTree) {
         match tree {
             UseTree::Path(it) => self.read_use(&it.tree),
@@ -267,7 +272,8 @@ fn document() -> BTreeMap<String, Vec<Row>> {
     sections
 }
 
-/// Whether a test is there: `FILE::name`, the file beside `Cargo.toml` or in `tests`; or a file that must not compile.
+/// Whether a test is there: `FILE::name`, the file beside `Cargo.toml` or in `tests`; or a file
+/// that must not compile.
 fn is_there(name: &str, test: &str) -> bool {
     let folder = folder_of(name);
     if test.ends_with(".rs") {

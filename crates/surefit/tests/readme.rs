@@ -1,5 +1,5 @@
-//! The snippets of README.md and docs/ compile and do what they say: each stands here as it stands there. Their links lead to
-//! files.
+//! The snippets of README.md and docs/ compile and do what they say: each stands here as it stands
+//! there. Their links lead to files.
 
 use std::error::Error;
 use std::mem::MaybeUninit;
@@ -36,7 +36,8 @@ const PAGES: [(&str, &str); 9] = [
     ),
 ];
 
-/// All Rust of this file, the programs of the guide that ci/examples.sh runs, and the one for a board that ci/boards.sh runs.
+/// All Rust of this file, the programs of the guide that ci/examples.sh runs, and the one for a
+/// board that ci/boards.sh runs.
 const HERE: &str = concat!(
     include_str!("readme.rs"),
     include_str!("../examples/first.rs"),

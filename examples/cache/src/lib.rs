@@ -1,5 +1,5 @@
-//! A cache that speaks the Redis protocol on loopback. Its keys, its values and its index lie in one
-//! heap: surefit's handle heap, a free-list heap (TLSF), or the C library's malloc.
+//! A cache that speaks the Redis protocol on loopback. Its keys, its values and its index lie in
+//! one heap: surefit's handle heap, a free-list heap (TLSF), or the C library's malloc.
 //!
 //! ```text
 //! server      the event loop (mio): accepts, reads, writes, ticks

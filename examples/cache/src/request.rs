@@ -1,8 +1,8 @@
 //! Requests: the arguments of one command, found in the bytes that a client sent.
 //!
 //! `redis-protocol` decodes each argument, which is a bulk string. The array around them is read
-//! here, so that an array in an array, which no client sends, cannot nest without bound, and so that
-//! a command that comes in many parts is not decoded again from its start.
+//! here, so that an array in an array, which no client sends, cannot nest without bound, and so
+//! that a command that comes in many parts is not decoded again from its start.
 
 use std::ops::Range;
 

@@ -67,8 +67,8 @@ fn step(
         call: None,
         ends: false,
     };
-    // Where no function begins, anything may be: such a way returns, and on a way that returns it is
-    // an error.
+    // Where no function begins, anything may be: such a way returns, and on a way that returns it
+    // is an error.
     let returning = |target: u32| callee(target) != Callee::NeverReturns;
     let to = |step: &mut Step, target: u32| {
         if inside(target) {
@@ -197,8 +197,8 @@ impl Graph {
     /// The blocks of a function that lie on a way to a return.
     ///
     /// # Errors
-    /// On such a way: an instruction that is not known, an indirect jump or call, a call of what is no
-    /// function. A way through the function's end; no return.
+    /// On such a way: an instruction that is not known, an indirect jump or call, a call of what is
+    /// no function. A way through the function's end; no return.
     pub fn of(function: &Function, callee: &dyn Fn(u32) -> Callee) -> Result<Self> {
         let at: BTreeMap<u32, &Line> = function
             .lines

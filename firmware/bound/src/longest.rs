@@ -291,8 +291,8 @@ fn is_at(image: &Image, sources: &mut Sources, place: Place, address: u32) -> Re
     Ok(false)
 }
 
-/// The blocks of a function of which every instruction comes from one of the places. A branch at the
-/// end may come from anywhere.
+/// The blocks of a function of which every instruction comes from one of the places. A branch at
+/// the end may come from anywhere.
 fn at_places(
     image: &Image,
     sources: &mut Sources,

@@ -123,8 +123,8 @@ fn hexadecimal(digits: &str) -> Result<u32> {
     u32::from_str_radix(digits, 16).with_context(|| format!("no address: {digits}"))
 }
 
-/// Whether the search never called what is said not to be called. `marks` are the lines of the image
-/// that say what its marks are: number, heap, kind of call.
+/// Whether the search never called what is said not to be called. `marks` are the lines of the
+/// image that say what its marks are: number, heap, kind of call.
 ///
 /// # Errors
 /// It did; or a kind of call did not run.

@@ -40,8 +40,8 @@ pub struct Clock {
 const LOOP: u32 = 10_000;
 
 impl Clock {
-    /// Starts the timer and calibrates it; `None` if it does not count instructions. The stack counts
-    /// 0 if it is not painted.
+    /// Starts the timer and calibrates it; `None` if it does not count instructions. The stack
+    /// counts 0 if it is not painted.
     pub fn new(paints: bool) -> Option<Self> {
         let mut timer = cortex_m::Peripherals::take()?.SYST;
         timer.set_clock_source(SystClkSource::Core);

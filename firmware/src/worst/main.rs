@@ -1,7 +1,8 @@
 //! The worst case of each call on a Cortex-M4, in instructions and in bytes of stack.
 //!
 //! `ci/extra/worst.sh` builds this image for the emulated board mps2-an386, runs it, and compares
-//! what it prints with `firmware/worst/cortex-m4.csv`. The emulator counts instructions, not cycles.
+//! what it prints with `firmware/worst/cortex-m4.csv`. The emulator counts instructions, not
+//! cycles.
 //!
 //! | file | holds |
 //! | --- | --- |

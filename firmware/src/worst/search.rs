@@ -187,8 +187,8 @@ fn extremes<S: Subject>(stage: &mut Stage<'_, S>, scale: Scale) {
     }
 }
 
-/// Holes of neighbouring lengths above 2 KiB, which a tree of lengths holds one below the other; then
-/// short objects out of them, and frees of what lies between two of them. A hole is made of
+/// Holes of neighbouring lengths above 2 KiB, which a tree of lengths holds one below the other;
+/// then short objects out of them, and frees of what lies between two of them. A hole is made of
 /// `parts` of the longest objects and a shorter one; `group` slots are enough for that and for the
 /// object behind it.
 fn holes<S: Subject>(
@@ -228,9 +228,9 @@ fn holes<S: Subject>(
     }
 }
 
-/// The lengths of free chunks that a tree of lengths holds as one long way down, in units of 8 bytes.
-/// The last ones have all but their last bits in common with the length of the first two and what is
-/// between them.
+/// The lengths of free chunks that a tree of lengths holds as one long way down, in units of 8
+/// bytes. The last ones have all but their last bits in common with the length of the first two and
+/// what is between them.
 const fn chained(first: usize) -> [usize; 15] {
     let whole = first + BETWEEN + 256;
     let mut lengths = [first; 15];

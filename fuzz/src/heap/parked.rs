@@ -1,4 +1,5 @@
-//! Operations that lead through the states of parked pairs: alternation, frees in a row, exhaustion, forged names.
+//! Operations that lead through the states of parked pairs: alternation, frees in a row,
+//! exhaustion, forged names.
 
 use std::alloc::Layout;
 use std::collections::BTreeMap;
@@ -78,8 +79,9 @@ impl<W: Width<Generation = ()>> Run<'_, W> {
         geometry.classes().map(parked).sum()
     }
 
-    /// Allocates until the heap refuses, which gives back everything that is parked; what is parked keeps no room from anybody.
-    /// A request above a page, where no object is in pieces, exhausts nothing: it gives nothing back.
+    /// Allocates until the heap refuses, which gives back everything that is parked; what is parked
+    /// keeps no room from anybody. A request above a page, where no object is in pieces, exhausts
+    /// nothing: it gives nothing back.
     pub(super) fn exhaust(&mut self, input: &mut Input<'_>) {
         let layout = Self::layout(input);
         let config = self.heap.config();
@@ -96,7 +98,8 @@ impl<W: Width<Generation = ()>> Run<'_, W> {
         assert_eq!(self.parked(), left, "what a refusal leaves parked");
     }
 
-    /// Names no object was given: only those of live page-blocks, of the right size-class, are accepted.
+    /// Names no object was given: only those of live page-blocks, of the right size-class, are
+    /// accepted.
     pub(super) fn forge(&mut self, input: &mut Input<'_>) {
         let live: BTreeMap<u32, SizeClass> = self
             .heap

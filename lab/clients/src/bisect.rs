@@ -10,10 +10,11 @@ pub struct Boundary {
 }
 
 impl Boundary {
-    /// Halves the gap until it is at most `open(above)`; sizes that are tried are multiples of `step`.
+    /// Halves the gap until it is at most `open(above)`; sizes that are tried are multiples of
+    /// `step`.
     ///
-    /// `suffices` may be true for some size and false for a larger one: what is found is one boundary of those there are.
-    /// It is asked log₂ of (gap ÷ open) times.
+    /// `suffices` may be true for some size and false for a larger one: what is found is one
+    /// boundary of those there are. It is asked log₂ of (gap ÷ open) times.
     ///
     /// # Errors
     /// The first error of `suffices`.

@@ -142,8 +142,8 @@ impl Lists {
         }
     }
 
-    /// As [`Lists::choose`], but compiled for six types: 256 lists with a tree as the last one, merged
-    /// late or at once. Lists that are never merged count as merged late.
+    /// As [`Lists::choose`], but compiled for six types: 256 lists with a tree as the last one,
+    /// merged late or at once. Lists that are never merged count as merged late.
     pub fn choose_merging<C: Choice>(self, choice: C) -> C::Output {
         match self.finds {
             Finds::Scan => self.merging::<C, Scan>(choice),

@@ -3,8 +3,8 @@
 //! ```sh
 //! cargo run -p surefit-lab --example shell_files -- DIR
 //! ```
-//! DIR then holds `surefit.bash`, `_surefit` (zsh), `surefit.fish`, `surefit.1`, `surefit-compare.1` and so on. To
-//! try them: `source DIR/surefit.bash` and `man DIR/surefit.1`.
+//! DIR then holds `surefit.bash`, `_surefit` (zsh), `surefit.fish`, `surefit.1`,
+//! `surefit-compare.1` and so on. To try them: `source DIR/surefit.bash` and `man DIR/surefit.1`.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -86,7 +86,8 @@ pub(crate) struct Args {
     /// The allocator: cf, with or without keys; for threads 1-cf or n-cf.
     #[arg(long, value_name = "SPEC", default_value = "cf")]
     allocator: String,
-    /// A TOML file with keys of the allocator, as `surefit tune` writes it: short for the key config.
+    /// A TOML file with keys of the allocator, as `surefit tune` writes it: short for the key
+    /// config.
     #[arg(long, value_name = "FILE", conflicts_with = "propose")]
     config: Option<PathBuf>,
     /// Certify so much more than the demand; with `auto`, so much that a further run is covered in

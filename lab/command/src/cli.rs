@@ -57,7 +57,8 @@ pub(crate) struct ReplayArgs {
     /// The allocator; with --config, the one that the file names if this is left out.
     #[arg(long, value_name = "SPEC", required_unless_present = "config")]
     pub(crate) allocator: Option<String>,
-    /// A TOML file with keys of the allocator, as `surefit tune` writes it: short for the key config.
+    /// A TOML file with keys of the allocator, as `surefit tune` writes it: short for the key
+    /// config.
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
     /// Replay each thread of the trace on its own thread; a free waits for its allocation.
@@ -75,7 +76,8 @@ pub(crate) struct ReplayArgs {
     /// The heap size: bytes, such as 64K or 16M, or a multiple of the peak live bytes, such as 2x.
     #[arg(long, value_name = "BYTES|Nx", default_value_t = HeapSize::DEFAULT)]
     pub(crate) heap: HeapSize,
-    /// Leave out objects that are ever larger than this, so that heaps without pieces can take part.
+    /// Leave out objects that are ever larger than this, so that heaps without pieces can take
+    /// part.
     #[arg(long, value_name = "BYTES", value_parser = surefit_measure::sizes::bytes)]
     pub(crate) largest: Option<usize>,
     /// How the result is printed.
@@ -118,7 +120,8 @@ pub(crate) struct CompareArgs {
     /// The heap size: bytes, such as 64K or 16M, or a multiple of the peak live bytes, such as 2x.
     #[arg(long, value_name = "BYTES|Nx", default_value_t = HeapSize::DEFAULT)]
     pub(crate) heap: HeapSize,
-    /// Leave out objects that are ever larger than this, so that heaps without pieces can take part.
+    /// Leave out objects that are ever larger than this, so that heaps without pieces can take
+    /// part.
     #[arg(long, value_name = "BYTES", value_parser = surefit_measure::sizes::bytes)]
     pub(crate) largest: Option<usize>,
     /// Find the smallest heap in which each trace completes.

@@ -150,8 +150,8 @@ fn save(args: &CompareArgs, comparison: &Comparison) -> Result<()> {
     })
 }
 
-/// Judges a comparison by the bounds and by an earlier one: the lines that say so, and whether both are
-/// kept, in one error for both. What was found goes into the comparison.
+/// Judges a comparison by the bounds and by an earlier one: the lines that say so, and whether both
+/// are kept, in one error for both. What was found goes into the comparison.
 ///
 /// # Errors
 /// Bad input: a figure that was not measured, or another recording.

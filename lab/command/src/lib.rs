@@ -43,7 +43,8 @@ pub fn run() -> ExitCode {
     }
 }
 
-/// What the command takes, for completions of shells and manual pages: see `examples/shell_files.rs`.
+/// What the command takes, for completions of shells and manual pages: see
+/// `examples/shell_files.rs`.
 #[must_use]
 pub fn command() -> clap::Command {
     Cli::command()

@@ -13,8 +13,8 @@ use surefit_trace::{Compressor, Header, Problem, Sites, Spool, TraceError};
 /// files are five per cent larger.
 const LEVEL: i32 = 12;
 
-/// A place for the events of a trace that will go to `path`: a file without a name on the same disk,
-/// which shows early whether that is full.
+/// A place for the events of a trace that will go to `path`: a file without a name on the same
+/// disk, which shows early whether that is full.
 pub(crate) fn spool(path: &Path, has_stacks: bool) -> Result<Spool<File>> {
     let parent = path
         .parent()

@@ -6,8 +6,8 @@
 //! k = 1
 //! classes = [8, 16, 24, 1024]
 //! ```
-//! `cf:config=FILE` takes the keys from the file. A key that the command line gives replaces that of
-//! the file, and those that say the same thing differently: `k` replaces `holes` and `frac`.
+//! `cf:config=FILE` takes the keys from the file. A key that the command line gives replaces that
+//! of the file, and those that say the same thing differently: `k` replaces `holes` and `frac`.
 
 use std::path::Path;
 
@@ -31,8 +31,8 @@ const GROUPS: [&[&str]; 4] = [
     &["pieces", "large"],
 ];
 
-/// The name of an allocator whose keys are in a file: `SPEC` with the key `config`, or the allocator
-/// that the file names if there is no `SPEC`.
+/// The name of an allocator whose keys are in a file: `SPEC` with the key `config`, or the
+/// allocator that the file names if there is no `SPEC`.
 ///
 /// # Errors
 /// The file cannot be read or is not such a file; its path has a comma.

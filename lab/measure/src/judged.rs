@@ -1,4 +1,5 @@
-//! What a comparison is judged by: bounds, an earlier comparison, and a second run. The same as JSON.
+//! What a comparison is judged by: bounds, an earlier comparison, and a second run. The same as
+//! JSON.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -50,8 +51,8 @@ pub struct Difference {
     pub trace: String,
     /// The allocator.
     pub allocator: String,
-    /// The figure's name, as in bounds: of times the median `time_over_baseline`, and `completed` is 1
-    /// or 0.
+    /// The figure's name, as in bounds: of times the median `time_over_baseline`, and `completed`
+    /// is 1 or 0.
     pub figure: String,
     /// What it was.
     pub before: f64,

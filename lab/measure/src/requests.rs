@@ -8,15 +8,17 @@
 //!
 //! N = ⌊ρ·M⌋, ρ = max over requests r of page-blocks(r)/r        B = ⌊σ·M⌋, σ = max of their bytes(r)/r
 //! ```
-//! Requests r1, r2, … that sum up to M have Σ bytes(ri) ≤ Σ σ·ri ≤ σ·M bytes of page-blocks. What a request costs is constant
-//! between two *steps*: where its last piece needs a larger class, or one piece more. So the worst request is at a step.
+//! Requests r1, r2, … that sum up to M have Σ bytes(ri) ≤ Σ σ·ri ≤ σ·M bytes of page-blocks. What a
+//! request costs is constant between two *steps*: where its last piece needs a larger class, or one
+//! piece more. So the worst request is at a step.
 //!
-//! Pieces: a request of more than q bytes is j whole pieces, a last one of 1 to q bytes, and a spine of j + 1 words of w bytes.
-//! The steps of up to J pieces are all tried. Beyond, a request costs at most j·β(q) + β(q) bytes and its spine, which is a
-//! request of (j + 1)·w bytes and so costs at most σ·(j + 1)·w. That is no more than σ·(j·q + 1), at most σ·r, if
-//! j·(β(q) + σ·w − σ·q) + β(q) + σ·w − σ ≤ 0; which, holding for j = J > 0 and the bracket not being positive, holds for
-//! all above. J is doubled until it does. The same with β = 1 for page-blocks. Large pieces, of L bytes, cost no more: β(L) ≤
-//! (L/q)·β(q), and the spine is shorter.
+//! Pieces: a request of more than q bytes is j whole pieces, a last one of 1 to q bytes, and a
+//! spine of j + 1 words of w bytes. The steps of up to J pieces are all tried. Beyond, a request
+//! costs at most j·β(q) + β(q) bytes and its spine, which is a request of (j + 1)·w bytes and so
+//! costs at most σ·(j + 1)·w. That is no more than σ·(j·q + 1), at most σ·r, if j·(β(q) + σ·w −
+//! σ·q) + β(q) + σ·w − σ ≤ 0; which, holding for j = J > 0 and the bracket not being positive,
+//! holds for all above. J is doubled until it does. The same with β = 1 for page-blocks. Large
+//! pieces, of L bytes, cost no more: β(L) ≤ (L/q)·β(q), and the spine is shorter.
 
 use anyhow::{Context, Result};
 use surefit_compact::certify::{BlockCount, Budget, ClassSet};
@@ -61,7 +63,8 @@ impl Requests {
         self.budget_aligned::<W>(config, ALIGN)
     }
 
-    /// As [`Requests::budget`], for requests at alignments of up to `align`, which is at least eight.
+    /// As [`Requests::budget`], for requests at alignments of up to `align`, which is at least
+    /// eight.
     ///
     /// # Errors
     /// As [`Requests::budget`].
@@ -95,8 +98,8 @@ impl Requests {
         self.largest.min(piece)
     }
 
-    /// The steps of requests of one page-block: the least that each class serves, which may be below
-    /// the smallest.
+    /// The steps of requests of one page-block: the least that each class serves, which may be
+    /// below the smallest.
     #[must_use]
     pub fn steps(self, config: &Config) -> Vec<u64> {
         let (geometry, largest) = (config.geometry(), self.contiguous(config));

@@ -147,8 +147,8 @@ pub struct AllocatorResult {
     /// The longest allocation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub malloc_ns_max: Option<u64>,
-    /// How many allocations took longer than a time, for ascending times; the last is the longest, and none
-    /// took longer.
+    /// How many allocations took longer than a time, for ascending times; the last is the longest,
+    /// and none took longer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub malloc_ns_tail: Option<Vec<Tail>>,
     /// The mean time of a free.
@@ -166,8 +166,8 @@ pub struct AllocatorResult {
     /// The longest free.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub free_ns_max: Option<u64>,
-    /// How many frees took longer than a time, for ascending times; the last is the longest, and none
-    /// took longer.
+    /// How many frees took longer than a time, for ascending times; the last is the longest, and
+    /// none took longer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub free_ns_tail: Option<Vec<Tail>>,
     /// The mean time of a reallocation.
@@ -185,8 +185,8 @@ pub struct AllocatorResult {
     /// The longest reallocation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub realloc_ns_max: Option<u64>,
-    /// How many reallocations took longer than a time, for ascending times; the last is the longest, and none
-    /// took longer.
+    /// How many reallocations took longer than a time, for ascending times; the last is the
+    /// longest, and none took longer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub realloc_ns_tail: Option<Vec<Tail>>,
     /// The mean time of one access of a seeded live object, beyond its look-up in the replay's own
@@ -209,9 +209,9 @@ pub struct AllocatorResult {
     /// By how much the process grew in the checking pass, for allocators without a region.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub peak_resident_bytes: Option<u64>,
-    /// What was resident over the checking pass, in at most 129 samples at equal distances. A region
-    /// counts by its touched pages; an allocator without a region by how much the process grew,
-    /// which includes a few hundred kilobytes of the process itself.
+    /// What was resident over the checking pass, in at most 129 samples at equal distances. A
+    /// region counts by its touched pages; an allocator without a region by how much the process
+    /// grew, which includes a few hundred kilobytes of the process itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resident_over_time: Option<Vec<ResidentSample>>,
     /// The sum of the resident bytes of all samples, over the sum of the live ones.
@@ -253,7 +253,8 @@ pub struct AllocatorResult {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct OnThreads {
-    /// Wall time per allocation or reallocation and its free, less the empty replay, round by round.
+    /// Wall time per allocation or reallocation and its free, less the empty replay, round by
+    /// round.
     pub pair_ns_rounds: Vec<f64>,
     /// By how much the process grew.
     #[serde(skip_serializing_if = "Option::is_none")]

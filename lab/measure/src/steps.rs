@@ -210,8 +210,8 @@ struct Object {
     align_log2: u8,
 }
 
-/// Turns the events of a checked trace into steps: it gives slots to objects; the slot that was freed
-/// last is reused first. So it needs as many slots as there are objects live at once.
+/// Turns the events of a checked trace into steps: it gives slots to objects; the slot that was
+/// freed last is reused first. So it needs as many slots as there are objects live at once.
 #[derive(Debug, Default)]
 pub(crate) struct Slots {
     objects: Live<Object>,

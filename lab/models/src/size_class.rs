@@ -32,7 +32,8 @@ pub trait SizeClass: Clone + fmt::Debug + Default + Eq + Hash {
     /// Whether the state keeps what is promised when no call is in progress; true if one is.
     fn rests(&self, rules: &Self::Rules) -> bool;
 
-    /// Whether a section is not over yet: a checker lets readers act in it, a diagram leaves it out.
+    /// Whether a section is not over yet: a checker lets readers act in it, a diagram leaves it
+    /// out.
     fn is_within_section(&self) -> bool {
         false
     }

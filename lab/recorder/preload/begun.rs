@@ -1,9 +1,9 @@
-//! The calls by which a program begins other programs. Into some the system preloads nothing, so that
-//! nobody would hear of them: the name of each that is begun is written into a file beside the logs, and
-//! the command looks which of them it could not record.
+//! The calls by which a program begins other programs. Into some the system preloads nothing, so
+//! that nobody would hear of them: the name of each that is begun is written into a file beside the
+//! logs, and the command looks which of them it could not record.
 //!
-//! These calls come from the children of `fork` and `vfork` too: nothing here allocates or takes a lock
-//! but the first look for each function, which is made when the program begins.
+//! These calls come from the children of `fork` and `vfork` too: nothing here allocates or takes a
+//! lock but the first look for each function, which is made when the program begins.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::mem::transmute;
@@ -142,7 +142,8 @@ unsafe fn spawn(
 ) -> c_int {
     let mut own = 0;
     let to = if pid.is_null() { &raw mut own } else { pid };
-    // SAFETY: the caller's promise; the C library's function has this type, and a place for the number.
+    // SAFETY: the caller's promise; the C library's function has this type, and a place for the
+    // number.
     let answer = unsafe {
         let next = transmute::<*mut c_void, Spawn>(next.get());
         next(to, name, rest.0, rest.1, rest.2, rest.3)

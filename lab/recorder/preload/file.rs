@@ -1,6 +1,6 @@
-//! The files of this process's log. Each is kept open, so that it can grow when the program may not open
-//! it again: after a change of root or user, or with no descriptor left. Their folder is, too, for the logs
-//! of the processes that this one forks.
+//! The files of this process's log. Each is kept open, so that it can grow when the program may not
+//! open it again: after a change of root or user, or with no descriptor left. Their folder is, too,
+//! for the logs of the processes that this one forks.
 
 use core::ffi::{CStr, c_int, c_long, c_void};
 use core::mem::ManuallyDrop;
@@ -51,7 +51,8 @@ impl File {
         kept.keep(self.0);
     }
 
-    /// Maps so many bytes of the file, of which it may have fewer; a forked child has no such mapping.
+    /// Maps so many bytes of the file, of which it may have fewer; a forked child has no such
+    /// mapping.
     pub(crate) fn map(&self, bytes: u64) -> Option<*mut c_void> {
         let at = self.map_for_all(bytes)?;
         // SAFETY: the mapping above, of which a `usize` holds the bytes.
@@ -70,8 +71,8 @@ impl File {
     }
 }
 
-/// Opens a file in the folder of the logs: in the folder itself as long as that is open, for its name may
-/// mean nothing any more, or by its name. What it answers is what the system answers.
+/// Opens a file in the folder of the logs: in the folder itself as long as that is open, for its
+/// name may mean nothing any more, or by its name. What it answers is what the system answers.
 pub(crate) fn open(path: &Text<PATH_BYTES>, flags: c_int) -> c_int {
     match (FOLDER.number(), path.name()) {
         // SAFETY: a text that ends with zero; the last argument is the mode of a new file.
@@ -110,7 +111,8 @@ pub(crate) static STACKS: Kept = Kept::none();
 /// The folder of both. A forked child needs it for its own.
 static FOLDER: Kept = Kept::none();
 
-/// Reserves the disk's place for the bytes from `start` to `end` of a kept file; `path` is where it was made.
+/// Reserves the disk's place for the bytes from `start` to `end` of a kept file; `path` is where it
+/// was made.
 pub(crate) fn reserve(
     kept: &Kept,
     path: &Text<PATH_BYTES>,

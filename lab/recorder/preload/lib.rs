@@ -1,7 +1,7 @@
 //! The preloaded library: it passes each call on, and writes it into a log.
 //!
-//! build.rs compiles it without Cargo, so it uses `core`, `surefit-interpose` and the layout of a log
-//! alone. A panic ends the process.
+//! build.rs compiles it without Cargo, so it uses `core`, `surefit-interpose` and the layout of a
+//! log alone. A panic ends the process.
 
 mod begun;
 mod file;

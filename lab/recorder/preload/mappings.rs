@@ -1,4 +1,5 @@
-//! The mappings of this process, as /proc/self/maps lists them. Reading them takes no lock and no memory.
+//! The mappings of this process, as /proc/self/maps lists them. Reading them takes no lock and no
+//! memory.
 
 use core::ffi::c_int;
 

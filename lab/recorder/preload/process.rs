@@ -1,10 +1,10 @@
 //! The log of this process, and the one place that writes to it.
 //!
 //! # Invariants
-//! - What `Process` holds besides its phase is written by the one thread that changed the phase from
-//!   NOT_BEGUN to BEGINS, before the phase becomes ON.
-//! - Of a log's slots those below `ready` lie in the file, so that writing them cannot fail; each is
-//!   written by the one thread that took its number.
+//! - What `Process` holds besides its phase is written by the one thread that changed the phase
+//!   from NOT_BEGUN to BEGINS, before the phase becomes ON.
+//! - Of a log's slots those below `ready` lie in the file, so that writing them cannot fail; each
+//!   is written by the one thread that took its number.
 
 use core::cell::UnsafeCell;
 use core::ffi::{CStr, c_void};
@@ -278,7 +278,8 @@ fn process() -> Option<&'static Process> {
     unsafe { PROCESS.load(Ordering::Acquire).as_ref() }
 }
 
-/// Creates the log of this process; none if it is not to be recorded, and the error if it cannot be.
+/// Creates the log of this process; none if it is not to be recorded, and the error if it cannot
+/// be.
 ///
 /// # Safety
 /// Only the thread that changed the phase to BEGINS calls this.
@@ -328,8 +329,8 @@ unsafe fn open_log(process: &Process) -> Result<Option<&'static Header>, u32> {
     Ok((slots > 0).then_some(header))
 }
 
-/// The slots of a log, and why it may not have more. Under a limit of addresses it takes an eighth of
-/// them: the rest is the program's.
+/// The slots of a log, and why it may not have more. Under a limit of addresses it takes an eighth
+/// of them: the rest is the program's.
 fn wanted_slots() -> (u64, u32) {
     let most = environment(log::MAX_BYTES).and_then(|text| text.to_str().ok()?.parse().ok());
     let most: u64 = most.unwrap_or(DEFAULT_BYTES);

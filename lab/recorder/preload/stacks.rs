@@ -72,7 +72,8 @@ pub(crate) struct Stacks {
 }
 
 impl Stacks {
-    /// A file of zeros that is mapped at an address, of which all before the words lies on the disk.
+    /// A file of zeros that is mapped at an address, of which all before the words lies on the
+    /// disk.
     ///
     /// # Safety
     /// What is before the words and so many words are mapped there as long as the process lives.
@@ -89,8 +90,8 @@ impl Stacks {
         !self.at.is_null()
     }
 
-    /// The number of the stack that calls; 0 if there is no room for it. `reserve` makes room in the
-    /// file for words from the first to the second number; whether it did.
+    /// The number of the stack that calls; 0 if there is no room for it. `reserve` makes room in
+    /// the file for words from the first to the second number; whether it did.
     #[inline]
     pub(crate) fn current(self, reserve: impl Fn(u64, u64) -> bool) -> u32 {
         let most = self.wanted.frames;
@@ -279,8 +280,8 @@ fn has_name(module: &Module, name: &[u8]) -> bool {
     name.clone().count() == 1 || written.take(name.clone().count()).eq(name)
 }
 
-/// A hash of the callers, and of how often something was unloaded: what is loaded later may have the
-/// same addresses. Never zero.
+/// A hash of the callers, and of how often something was unloaded: what is loaded later may have
+/// the same addresses. Never zero.
 #[inline]
 fn hash(generation: u32, callers: impl Iterator<Item = usize>) -> u64 {
     const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;

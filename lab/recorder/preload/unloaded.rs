@@ -1,9 +1,9 @@
-//! `dlclose`: when it unloads something, what is loaded later may lie at the same addresses, so that what
-//! was found out about these holds no more.
+//! `dlclose`: when it unloads something, what is loaded later may lie at the same addresses, so
+//! that what was found out about these holds no more.
 //!
-//! What the C library unloads for itself (conversions of iconv) does not come by here; it is noticed at
-//! the next `dlclose`. Until then callers in what takes its place may be missed or wrong; nothing worse,
-//! for the stack is read within its bounds.
+//! What the C library unloads for itself (conversions of iconv) does not come by here; it is
+//! noticed at the next `dlclose`. Until then callers in what takes its place may be missed or
+//! wrong; nothing worse, for the stack is read within its bounds.
 
 use core::ffi::{c_int, c_void};
 use core::mem::transmute;

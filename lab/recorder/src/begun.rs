@@ -20,8 +20,8 @@ pub struct Unheard {
     pub reason: Unrecordable,
 }
 
-/// Those that were begun, each program once. What cannot be found any more is left out, and so is what
-/// has a log of its own, which says why there is nothing in it.
+/// Those that were begun, each program once. What cannot be found any more is left out, and so is
+/// what has a log of its own, which says why there is nothing in it.
 #[must_use]
 pub fn unheard(folder: &Path) -> Vec<Unheard> {
     let lines = fs::read(folder.join(BEGUN)).unwrap_or_default();

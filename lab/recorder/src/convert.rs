@@ -1,4 +1,5 @@
-//! From a log, in which objects are addresses, to the events of a trace, in which they have numbers.
+//! From a log, in which objects are addresses, to the events of a trace, in which they have
+//! numbers.
 
 use std::collections::HashMap;
 
@@ -13,8 +14,8 @@ use crate::read::{ReadError, Reader, Record};
 /// What a log did not say in full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Gaps {
-    /// Frees and reallocations of objects that the log does not know: they are from before it began,
-    /// or inherited from the parent. They are left out.
+    /// Frees and reallocations of objects that the log does not know: they are from before it
+    /// began, or inherited from the parent. They are left out.
     pub unknown: u64,
     /// Allocations at an address at which an object lives, as the log has it: its free was missed,
     /// and is put before the allocation.
@@ -144,8 +145,8 @@ fn align(log2: u8) -> Align {
     Align::from_log2(log2).unwrap_or(STRICTEST)
 }
 
-/// Gives the events of a log to `each`, one after the other, in memory that follows the objects live
-/// at once. `progress` is called now and then with the number of records read.
+/// Gives the events of a log to `each`, one after the other, in memory that follows the objects
+/// live at once. `progress` is called now and then with the number of records read.
 ///
 /// # Errors
 /// The log cannot be read, or what `each` failed with.

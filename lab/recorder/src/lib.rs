@@ -1,9 +1,9 @@
 //! Records what a program asks of malloc: every call, its thread, and one order of all of them.
 //!
 //! A library that is preloaded into the program stands in for malloc. It passes each call on, and
-//! writes it into a log: a file that is mapped into the program, so that what was written stays even
-//! if the program is killed. Each process has a log of its own. [`convert`](mod@convert) makes a
-//! trace of one.
+//! writes it into a log: a file that is mapped into the program, so that what was written stays
+//! even if the program is killed. Each process has a log of its own. [`convert`](mod@convert) makes
+//! a trace of one.
 //!
 //! | module | holds |
 //! | --- | --- |

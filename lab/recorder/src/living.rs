@@ -14,8 +14,8 @@ pub struct Living {
     pub program: String,
 }
 
-/// Those into which a library is loaded, as far as the system lets us see it. The library's name is that
-/// of no other file.
+/// Those into which a library is loaded, as far as the system lets us see it. The library's name is
+/// that of no other file.
 #[must_use]
 pub fn with(library: &Path) -> Vec<Living> {
     let folders = fs::read_dir("/proc").into_iter().flatten().flatten();

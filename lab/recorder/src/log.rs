@@ -35,13 +35,13 @@ pub const MAX_BYTES: &CStr = c"SUREFIT_RECORD_BYTES";
 /// ([`stacks::BY_POINTERS`] and so on, or nothing for tables); without it no stacks are recorded.
 pub const STACKS: &CStr = c"SUREFIT_RECORD_STACKS";
 
-/// The file beside the logs with the programs that recorded ones began: of each the process, a blank, how
-/// it was called, and a zero.
+/// The file beside the logs with the programs that recorded ones began: of each the process, a
+/// blank, how it was called, and a zero.
 pub const BEGUN: &str = "begun";
 
-/// The file beside the logs in which processes that could not begin a log say so; the command makes it, and
-/// every process maps it. It is there for one that may not open any file: it changed its root or user, or has
-/// no descriptor left.
+/// The file beside the logs in which processes that could not begin a log say so; the command makes
+/// it, and every process maps it. It is there for one that may not open any file: it changed its
+/// root or user, or has no descriptor left.
 pub mod lost {
     use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
 
@@ -103,16 +103,16 @@ pub struct Header {
     pub parent: AtomicU32,
     /// 1 if the process began as a copy of its parent rather than as a program.
     pub forked: AtomicU32,
-    /// 1 if what the program calls malloc is not ours: another one that no library can stand in for,
-    /// or, in a program at a fixed place, its own way to ours.
+    /// 1 if what the program calls malloc is not ours: another one that no library can stand in
+    /// for, or, in a program at a fixed place, its own way to ours.
     pub own_malloc: AtomicU32,
     /// Threads so far.
     pub threads: AtomicU32,
     _line_1: [u32; 7],
     /// Not 0: record no more. The command writes it, to the file.
     pub stop: AtomicU32,
-    /// Why recording ended before the process did: an error's number, [`FULL`] or [`NO_ADDRESSES`]; or
-    /// 0.
+    /// Why recording ended before the process did: an error's number, [`FULL`] or [`NO_ADDRESSES`];
+    /// or 0.
     pub ended: AtomicU32,
     /// Slots that the file has room for.
     pub ready: AtomicU64,
@@ -169,8 +169,8 @@ pub mod kind {
     pub const REALLOC_REFUSED: u8 = 8;
 }
 
-/// A tag: four bits of what happened, six of the alignment, which is a power of two, 24 of the stack
-/// and 30 of the thread.
+/// A tag: four bits of what happened, six of the alignment, which is a power of two, 24 of the
+/// stack and 30 of the thread.
 #[must_use]
 pub const fn tag(kind: u8, align: usize, thread: u32, stack: u32) -> u64 {
     kind as u64
@@ -199,9 +199,10 @@ const _: () = assert!(stacks::SLOTS <= STACK_MASK as usize);
 /// ```text
 /// | header, 4096 bytes | slots, 16 bytes each | modules, 512 bytes each | words, 8 bytes each …
 /// ```
-/// A stack is found by a hash of its addresses; the number of its slot, plus one, is the number of the
-/// stack. A slot has the hash, and when its words are written, where they begin and how many they are.
-/// A word is a place in a module: its number in the upper 16 bits, plus one, and 48 bits of address.
+/// A stack is found by a hash of its addresses; the number of its slot, plus one, is the number of
+/// the stack. A slot has the hash, and when its words are written, where they begin and how many
+/// they are. A word is a place in a module: its number in the upper 16 bits, plus one, and 48 bits
+/// of address.
 pub mod stacks {
     use core::sync::atomic::{AtomicU8, AtomicU64};
 
@@ -246,11 +247,11 @@ pub mod stacks {
         pub words: AtomicU64,
         /// Words that the file has room for.
         pub ready: AtomicU64,
-        /// Stacks that were not recorded, because there was no room in the file; and events without a
-        /// stack, because there was no slot.
+        /// Stacks that were not recorded, because there was no room in the file; and events without
+        /// a stack, because there was no slot.
         pub lost: AtomicU64,
-        /// If callers are found by tables and by the platform's unwinder: how often both found the same,
-        /// how often not, and how often the tables did not suffice.
+        /// If callers are found by tables and by the platform's unwinder: how often both found the
+        /// same, how often not, and how often the tables did not suffice.
         pub alike: AtomicU64,
         /// As above.
         pub different: AtomicU64,

@@ -24,8 +24,8 @@ pub struct Described {
     pub own_malloc: bool,
     /// The program, as it was called.
     pub program: String,
-    /// The library that the program's malloc is in, if that is not the C library; `None` if it is, or if
-    /// it is not known.
+    /// The library that the program's malloc is in, if that is not the C library; `None` if it is,
+    /// or if it is not known.
     pub library: Option<PathBuf>,
     /// Events that took a number, also those that were not written any more.
     pub events: u64,

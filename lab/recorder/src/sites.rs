@@ -1,5 +1,5 @@
-//! The stacks of a log, as call sites of a trace: with the names of the functions, where the files of
-//! the program and its libraries have them.
+//! The stacks of a log, as call sites of a trace: with the names of the functions, where the files
+//! of the program and its libraries have them.
 
 use std::collections::HashMap;
 use std::fs;

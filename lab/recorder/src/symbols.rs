@@ -14,8 +14,8 @@ const SEPARATE: &str = "/usr/lib/debug/.build-id";
 /// The largest file that is read, in bytes. Some files claim more than there is memory.
 const MOST_FILE_BYTES: u64 = 4 << 30;
 
-/// The longest name that is kept, in bytes: the names of templates can be longer than a page. What a
-/// name ends with says most, so few names are cut.
+/// The longest name that is kept, in bytes: the names of templates can be longer than a page. What
+/// a name ends with says most, so few names are cut.
 const MOST_NAME_BYTES: usize = 2000;
 
 /// The functions of programs and libraries; each file is read once.
@@ -23,8 +23,8 @@ const MOST_NAME_BYTES: usize = 2000;
 pub struct Functions(HashMap<String, Symbols>);
 
 impl Functions {
-    /// The function of a file in which a call returns to an address of the file's own. `None` if the
-    /// file cannot be read, is no program or library, or has no symbol there.
+    /// The function of a file in which a call returns to an address of the file's own. `None` if
+    /// the file cannot be read, is no program or library, or has no symbol there.
     pub fn calling(&mut self, file: &str, returns_to: u64) -> Option<String> {
         if !self.0.contains_key(file) {
             self.0.insert(file.to_owned(), Symbols::of(Path::new(file)));

@@ -1,4 +1,5 @@
-//! Campaigns against checkers: each word of a heap's tables is changed, and each change must be told, or harmless.
+//! Campaigns against checkers: each word of a heap's tables is changed, and each change must be
+//! told, or harmless.
 
 use std::alloc::Layout;
 use std::ops::Range;
@@ -33,8 +34,9 @@ pub struct Change {
     pub flipped: u64,
 }
 
-/// Changes every word of a heap, which `judge` puts into its place and judges: each bit, to zeros, to ones and to the words beside it;
-/// then pairs of such changes. Only a slice without `SUREFIT_FLIPS`; with it, prints a row of a table.
+/// Changes every word of a heap, which `judge` puts into its place and judges: each bit, to zeros,
+/// to ones and to the words beside it; then pairs of such changes. Only a slice without
+/// `SUREFIT_FLIPS`; with it, prints a row of a table.
 ///
 /// Words are ranges of `heap`, of at most eight bytes each.
 ///
@@ -188,8 +190,9 @@ impl Object {
     }
 }
 
-/// Drives a heap that holds these objects, with requests of up to `largest` bytes, and frees all in the end: looks that each
-/// object stays inside of the region, aligned, and keeps its bytes, and checks the heap.
+/// Drives a heap that holds these objects, with requests of up to `largest` bytes, and frees all in
+/// the end: looks that each object stays inside of the region, aligned, and keeps its bytes, and
+/// checks the heap.
 ///
 /// # Errors
 /// What went wrong.

@@ -57,8 +57,8 @@ impl Callers {
     }
 }
 
-/// The statistics in the making. A stack remembers what it held at the last peak only from its first
-/// change after that peak on: until then what it holds now is the answer.
+/// The statistics in the making. A stack remembers what it held at the last peak only from its
+/// first change after that peak on: until then what it holds now is the answer.
 struct Tally {
     /// By the number of the stack.
     held: Vec<Held>,

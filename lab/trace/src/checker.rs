@@ -5,7 +5,8 @@ use crate::header::{MAX_LIVE_OBJECTS, MAX_OBJECTS};
 use crate::live::Live;
 use crate::{Counts, Event, MAX_SIZE, Op, Peak, Problem};
 
-/// Keeps the rules of the format over a sequence of events, wherever they come from, and counts the header again.
+/// Keeps the rules of the format over a sequence of events, wherever they come from, and counts the
+/// header again.
 ///
 /// # Complexity
 /// O(1) an event; eight bytes for at most 8/3 of the most objects live at once.
@@ -103,8 +104,9 @@ impl Checker {
         Ok(())
     }
 
-    /// Verifies that the counters that size tables do not pass the header, so that no reader's table grows beyond it, and
-    /// that the header claims no more objects than have numbers, or than tables are made for.
+    /// Verifies that the counters that size tables do not pass the header, so that no reader's
+    /// table grows beyond it, and that the header claims no more objects than have numbers, or than
+    /// tables are made for.
     #[inline]
     pub(crate) fn verify_bounds(&self, header: &Counts) -> Result<(), Problem> {
         if header.objects > MAX_OBJECTS {
@@ -177,7 +179,8 @@ impl Checker {
     }
 }
 
-/// The sum of all requests with one more. The live sum needs no check of its own: it never passes this one.
+/// The sum of all requests with one more. The live sum needs no check of its own: it never passes
+/// this one.
 fn sum(total: u64, size: u64) -> Result<u64, Problem> {
     if size > MAX_SIZE {
         return Err(Problem::Size(size));

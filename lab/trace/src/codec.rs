@@ -140,8 +140,8 @@ impl Encoder {
         self.stack.is_some()
     }
 
-    /// Appends the records of one event, which is valid where it stands. `stack` is of no account for
-    /// a free, or if the trace has no call sites.
+    /// Appends the records of one event, which is valid where it stands. `stack` is of no account
+    /// for a free, or if the trace has no call sites.
     #[inline]
     pub(crate) fn event(&mut self, event: Event, stack: Stack, out: &mut Vec<u8>) {
         if event.thread() != self.thread {

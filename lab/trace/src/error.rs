@@ -19,7 +19,8 @@ struct Inner {
 /// A place in a trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Position {
-    /// The event, numbered from 0; `None` in the header, in the file as a whole, in an object graph, and outside any file.
+    /// The event, numbered from 0; `None` in the header, in the file as a whole, in an object
+    /// graph, and outside any file.
     pub event: Option<u64>,
     /// The first byte of the record or field, counted from 0 in the unpacked stream.
     pub byte: Option<u64>,
@@ -53,7 +54,8 @@ pub enum Problem {
     /// The name is not UTF-8.
     #[error("the name is not UTF-8")]
     NameNotUtf8,
-    /// The stream or its compressed frame ends before the END record, or an object graph inside a record or a walk.
+    /// The stream or its compressed frame ends before the END record, or an object graph inside a
+    /// record or a walk.
     #[error("ends too soon: it was cut short")]
     Truncated,
     /// The compressed frame cannot be unpacked, or its checksum does not match.
@@ -85,7 +87,8 @@ pub enum Problem {
         /// The object.
         id: u32,
     },
-    /// An allocation that skips or reuses a number; cannot be read from a file, only given to a writer.
+    /// An allocation that skips or reuses a number; cannot be read from a file, only given to a
+    /// writer.
     #[error("allocates object {id} where {next} is next")]
     WrongId {
         /// The number given.

@@ -3,7 +3,8 @@
 
 use core::fmt;
 
-/// The largest request that a trace may hold, in bytes: 2^56, the address space of the largest 64-bit processors.
+/// The largest request that a trace may hold, in bytes: 2^56, the address space of the largest
+/// 64-bit processors.
 pub const MAX_SIZE: u64 = 1 << 56;
 
 /// An alignment that a program asked for: a power of two, at most 1 GiB.
@@ -92,7 +93,8 @@ impl Call {
     }
 }
 
-/// What one event does. Objects are numbered from 0 in the order of their allocation; numbers are never reused.
+/// What one event does. Objects are numbered from 0 in the order of their allocation; numbers are
+/// never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
     /// Object `id`, the next number, comes to life with a request of `size` bytes; zero occurs.
@@ -118,7 +120,8 @@ pub enum Op {
     },
 }
 
-/// One event in 16 bytes, so that the millions of a program fit in memory; [`Event::op`] takes it apart.
+/// One event in 16 bytes, so that the millions of a program fit in memory; [`Event::op`] takes it
+/// apart.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Event {
     size: u64,

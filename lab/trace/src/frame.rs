@@ -1,4 +1,5 @@
-//! Compressed frames, one after the other: unpacked as their bytes are asked for, packed as they are written.
+//! Compressed frames, one after the other: unpacked as their bytes are asked for, packed as they
+//! are written.
 #![deny(clippy::arithmetic_side_effects, clippy::cast_possible_truncation)]
 
 use std::fmt;
@@ -19,8 +20,8 @@ const MAX_WINDOW_BYTES: usize = 128 << 20;
 /// The levels of compression, from fast to small.
 const LEVELS: (i32, i32) = (1, 19);
 
-/// Frames being unpacked. Their memory is bounded: a window of at most 128 MiB, which grows with what
-/// is unpacked, and buffers of less than 1 MiB.
+/// Frames being unpacked. Their memory is bounded: a window of at most 128 MiB, which grows with
+/// what is unpacked, and buffers of less than 1 MiB.
 pub(crate) struct Unpacker<R> {
     input: BufReader<R>,
     stream: Box<ZstdStream>,
@@ -46,12 +47,12 @@ impl<R: Read> Unpacker<R> {
         }
     }
 
-    /// Unpacks some bytes into `buffer`, which is not empty, and returns their number: 0 at the end of
-    /// the last frame, if all are sound.
+    /// Unpacks some bytes into `buffer`, which is not empty, and returns their number: 0 at the end
+    /// of the last frame, if all are sound.
     ///
     /// # Errors
-    /// A frame is cut short or damaged, or its checksum does not match; what follows it is no frame; or
-    /// the input cannot be read.
+    /// A frame is cut short or damaged, or its checksum does not match; what follows it is no
+    /// frame; or the input cannot be read.
     pub(crate) fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Problem> {
         loop {
             let produced = self.read_frame(buffer)?;
@@ -108,7 +109,8 @@ fn damaged(error: OxiArcError) -> Problem {
     })
 }
 
-/// The bytes as one compressed frame with a checksum. A level outside 1 to 19 becomes the nearest one.
+/// The bytes as one compressed frame with a checksum. A level outside 1 to 19 becomes the nearest
+/// one.
 ///
 /// # Errors
 /// The compressor gives up.
@@ -120,13 +122,14 @@ pub(crate) fn pack(bytes: &[u8], level: i32) -> io::Result<Vec<u8>> {
         .map_err(io::Error::other)
 }
 
-/// Bytes of a trace that go into one frame: a longer one has several, so that neither the writer nor
-/// a tool that unpacks it holds more.
+/// Bytes of a trace that go into one frame: a longer one has several, so that neither the writer
+/// nor a tool that unpacks it holds more.
 const FRAME_BYTES: usize = 32 << 20;
 
 /// Compresses what is written to it, into one frame after the other.
 ///
-/// Each has a checksum, and holds at most 32 MiB; what is shorter is one frame. [`Compressor::finish`] writes the last one.
+/// Each has a checksum, and holds at most 32 MiB; what is shorter is one frame.
+/// [`Compressor::finish`] writes the last one.
 #[derive(Debug)]
 pub struct Compressor<W: Write> {
     out: W,

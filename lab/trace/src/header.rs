@@ -11,8 +11,8 @@ pub(crate) const MAX_LIVE_OBJECTS: u64 = 1 << 28;
 /// The version of a trace without call sites.
 pub(crate) const PLAIN: u64 = 1;
 
-/// The version of a trace with call sites: the newest one. All are read, for ever; docs/traces.md has
-/// the policy.
+/// The version of a trace with call sites: the newest one. All are read, for ever; docs/traces.md
+/// has the policy.
 pub(crate) const WITH_SITES: u64 = 2;
 
 /// The seven counters of a trace's header. A checked trace has counted them again.

@@ -6,10 +6,11 @@
 //! - [`Reader`] streams a trace in bounded memory. [`CheckedReader`] also checks every rule of the
 //!   format, in memory that follows the most objects live at once.
 //! - [`Trace`] holds a whole trace, at 16 bytes per event, for programs that replay it many times.
-//! - [`Writer`] writes a trace, [`Spool`] one whose counters are not known before its end. [`Stats`] summarises one. [`generate`] makes synthetic programs.
+//! - [`Writer`] writes a trace, [`Spool`] one whose counters are not known before its end.
+//!   [`Stats`] summarises one. [`generate`] makes synthetic programs.
 //! - [`Sites`] holds who called, if that was recorded; [`Callers`] says who allocates.
-//! - [`graph`] reads and writes the other kind of recording: what a program with a garbage collector
-//!   allocated, and which object referred to which.
+//! - [`graph`] reads and writes the other kind of recording: what a program with a garbage
+//!   collector allocated, and which object referred to which.
 //!
 //! # Errors
 //! [`TraceError`] names the file, the event, the byte and the mend, and prints as one line.

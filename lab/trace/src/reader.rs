@@ -1,8 +1,9 @@
 //! The streaming reader: event by event, in memory that does not grow with the trace.
 //!
-//! [`Reader`] checks what can be checked without tables: the shape of every record, that ids were allocated before,
-//! alignments, sizes, that nothing follows the end. [`CheckedReader`] adds a [`Checker`] and so keeps every rule of the
-//! format; its memory follows the most objects live at once, not the length of the trace.
+//! [`Reader`] checks what can be checked without tables: the shape of every record, that ids were
+//! allocated before, alignments, sizes, that nothing follows the end. [`CheckedReader`] adds a
+//! [`Checker`] and so keeps every rule of the format; its memory follows the most objects live at
+//! once, not the length of the trace.
 #![deny(clippy::arithmetic_side_effects, clippy::cast_possible_truncation)]
 
 use std::fs::File;
@@ -17,7 +18,8 @@ use crate::{
     TraceError,
 };
 
-/// Reads a trace event by event, compressed or plain; it stops after the END record or the first error.
+/// Reads a trace event by event, compressed or plain; it stops after the END record or the first
+/// error.
 ///
 /// # Examples
 /// ```
@@ -121,8 +123,8 @@ impl<R: Read> Reader<R> {
         self.sites.as_ref()
     }
 
-    /// From where the event that was read last was called: [`Sites::frames`] has its frames. Unknown
-    /// for a free, and in a trace without call sites.
+    /// From where the event that was read last was called: [`Sites::frames`] has its frames.
+    /// Unknown for a free, and in a trace without call sites.
     #[inline]
     #[must_use]
     pub fn stack(&self) -> Stack {
@@ -335,9 +337,11 @@ fn read_name<R: Read>(source: &mut Source<R>, claimed: u64) -> Result<String, Pr
     }
 }
 
-/// A [`Reader`] that keeps every rule of the format; the counters of the header are verified at the end.
+/// A [`Reader`] that keeps every rule of the format; the counters of the header are verified at the
+/// end.
 ///
-/// Its last item is an error if they do not match, so whoever reads to the end without an error has read a sound trace.
+/// Its last item is an error if they do not match, so whoever reads to the end without an error has
+/// read a sound trace.
 #[derive(Debug)]
 pub struct CheckedReader<R: Read> {
     reader: Reader<R>,

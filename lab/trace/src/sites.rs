@@ -79,7 +79,8 @@ impl Sites {
         }
     }
 
-    /// How many stacks there are; the last one has this number. Some may only be the callers of others.
+    /// How many stacks there are; the last one has this number. Some may only be the callers of
+    /// others.
     #[must_use]
     pub fn len(&self) -> usize {
         self.stacks.len()
@@ -200,7 +201,8 @@ pub struct SitesBuilder {
 }
 
 impl SitesBuilder {
-    /// The stack of these frames, the innermost first; unknown if there are none, or no room for more.
+    /// The stack of these frames, the innermost first; unknown if there are none, or no room for
+    /// more.
     pub fn stack(&mut self, frames: &[Frame<'_>]) -> Stack {
         let mut caller = Stack::UNKNOWN;
         for &frame in frames.iter().rev() {
@@ -212,8 +214,8 @@ impl SitesBuilder {
         caller
     }
 
-    /// The stack of a frame that a stack called; `None` if there is no room for more, or the caller is
-    /// of another table.
+    /// The stack of a frame that a stack called; `None` if there is no room for more, or the caller
+    /// is of another table.
     pub fn called(&mut self, caller: Stack, frame: Frame<'_>) -> Option<Stack> {
         // So each caller stands before those that it called, and no chain of them goes round.
         self.sites.checked(caller.number().into()).ok()?;

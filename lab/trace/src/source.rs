@@ -17,8 +17,8 @@ enum Input<R: Read> {
     Packed(Unpacker<Whole<R>>),
 }
 
-/// A buffered byte source that counts the unpacked bytes it gave. Its memory is bounded: one buffer,
-/// and for compressed frames at most 129 MiB more.
+/// A buffered byte source that counts the unpacked bytes it gave. Its memory is bounded: one
+/// buffer, and for compressed frames at most 129 MiB more.
 pub(crate) struct Source<R: Read> {
     input: Input<R>,
     has_one_frame: bool,
@@ -102,7 +102,8 @@ impl<R: Read> Source<R> {
             .collect()
     }
 
-    /// Verifies that nothing follows, neither in the stream nor after its frame, and that the frame is sound.
+    /// Verifies that nothing follows, neither in the stream nor after its frame, and that the frame
+    /// is sound.
     pub(crate) fn expect_end(&mut self) -> Result<(), Problem> {
         let has_more = self.next < self.filled
             || match &mut self.input {

@@ -12,8 +12,9 @@ use crate::{Counts, Event, Header, Peak, Position, Sites, Stack, TraceError};
 /// Encoded bytes kept before they are handed on.
 const BUFFER_BYTES: usize = 64 << 10;
 
-/// Takes a trace event by event, and never an unsound one. A header with the counters comes first in
-/// the format; so the records go into a file of their own, and behind the header when all are there.
+/// Takes a trace event by event, and never an unsound one. A header with the counters comes first
+/// in the format; so the records go into a file of their own, and behind the header when all are
+/// there.
 ///
 /// Its memory follows the most objects live at once, its file the length of the trace: some three
 /// bytes an event.
@@ -75,8 +76,8 @@ impl<F: Read + Write + Seek> Spool<F> {
     /// Takes the next event.
     ///
     /// # Errors
-    /// The rule that the event breaks, which is then left out; or what writing failed with: then the
-    /// spool is of no further use.
+    /// The rule that the event breaks, which is then left out; or what writing failed with: then
+    /// the spool is of no further use.
     pub fn write(&mut self, event: Event) -> Result<(), TraceError> {
         self.write_at(event, Stack::UNKNOWN)
     }

@@ -85,8 +85,9 @@ impl Stats {
         sizes
     }
 
-    /// Power-of-two classes: the requests of sizes above 2^(k-1) and up to 2^k, for each k that occurs, ascending.
-    /// Zero and one are in class 0; sizes above 2^63, which no trace has, are in class 63.
+    /// Power-of-two classes: the requests of sizes above 2^(k-1) and up to 2^k, for each k that
+    /// occurs, ascending. Zero and one are in class 0; sizes above 2^63, which no trace has, are in
+    /// class 63.
     #[must_use]
     pub fn histogram(&self) -> Vec<PowerClass> {
         let mut classes = BTreeMap::new();

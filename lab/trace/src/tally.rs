@@ -1,8 +1,9 @@
 //! The counting behind [`Stats`]: one pass, no events kept.
 //!
-//! The sizes live at the peak are known only when the peak is past, and there may be millions of peaks on the way up.
-//! So each size remembers how many of its objects were live at the last peak only from its first change after that
-//! peak on: until then the current count is the answer. A new peak is one increment of `peaks`, whatever its size.
+//! The sizes live at the peak are known only when the peak is past, and there may be millions of
+//! peaks on the way up. So each size remembers how many of its objects were live at the last peak
+//! only from its first change after that peak on: until then the current count is the answer. A new
+//! peak is one increment of `peaks`, whatever its size.
 #![deny(clippy::arithmetic_side_effects, clippy::cast_possible_truncation)]
 
 use std::collections::{BTreeMap, HashMap};
@@ -22,11 +23,13 @@ impl Stats {
     /// Reads and checks a trace to its end, without holding its events in memory.
     ///
     /// # Errors
-    /// The first rule of the format that the trace breaks, or more than [`Stats::MAX_SIZES`] distinct sizes.
+    /// The first rule of the format that the trace breaks, or more than [`Stats::MAX_SIZES`]
+    /// distinct sizes.
     ///
     /// # Complexity
-    /// O(1) an event, O(n log n) for n distinct sizes at the end; 32 bytes for at most 8/3 of the most objects live at once,
-    /// some 60 for each distinct size, and as much again while the tables grow.
+    /// O(1) an event, O(n log n) for n distinct sizes at the end; 32 bytes for at most 8/3 of the
+    /// most objects live at once, some 60 for each distinct size, and as much again while the
+    /// tables grow.
     pub fn read<R: Read>(reader: CheckedReader<R>) -> Result<Self, TraceError> {
         Self::read_within(reader, Self::MAX_SIZES)
     }

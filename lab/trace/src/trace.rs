@@ -52,8 +52,9 @@ impl Trace {
     /// The most objects of a trace: 2^32, as many as have numbers.
     pub const MAX_OBJECTS: u64 = MAX_OBJECTS;
 
-    /// The most objects live at once in a trace that is checked, in memory or not: 2^28, whose table takes 4 GiB. A
-    /// stream of a few megabytes can allocate more, and no machine would hold the table of them.
+    /// The most objects live at once in a trace that is checked, in memory or not: 2^28, whose
+    /// table takes 4 GiB. A stream of a few megabytes can allocate more, and no machine would hold
+    /// the table of them.
     pub const MAX_LIVE_OBJECTS: u64 = MAX_LIVE_OBJECTS;
 
     /// A trace of these events; its header is counted.
@@ -82,7 +83,8 @@ impl Trace {
         })
     }
 
-    /// The same trace with call sites: a table, and for each event from where it was called, or unknown.
+    /// The same trace with call sites: a table, and for each event from where it was called, or
+    /// unknown.
     ///
     /// # Errors
     /// A stack is not in the table, or there is not one for each event.
@@ -121,7 +123,8 @@ impl Trace {
         Self::collect(CheckedReader::new(input)?)
     }
 
-    /// Reads and checks a whole trace from bytes, compressed or plain; never panics, whatever they are.
+    /// Reads and checks a whole trace from bytes, compressed or plain; never panics, whatever they
+    /// are.
     ///
     /// # Errors
     /// As [`Trace::load`].
@@ -189,8 +192,8 @@ impl Trace {
         self.called.as_ref().map(|called| &called.sites)
     }
 
-    /// From where an event was called, by its number; [`Sites::frames`] has the frames. Unknown for a
-    /// free, and in a trace without call sites.
+    /// From where an event was called, by its number; [`Sites::frames`] has the frames. Unknown for
+    /// a free, and in a trace without call sites.
     #[must_use]
     pub fn stack(&self, event: usize) -> Stack {
         let stacks = self.called.as_ref().map(|called| &called.stacks);
@@ -223,8 +226,8 @@ impl Trace {
         self.write_events(out, |_| {}).map(drop)
     }
 
-    /// Writes the trace compressed, at a zstd level of 1 to 19. A level outside this range becomes the
-    /// nearest one. `progress` is called now and then with the number of events written so far.
+    /// Writes the trace compressed, at a zstd level of 1 to 19. A level outside this range becomes
+    /// the nearest one. `progress` is called now and then with the number of events written so far.
     ///
     /// # Errors
     /// What writing failed with.
@@ -256,7 +259,8 @@ impl Trace {
     }
 }
 
-/// Reads and checks a trace from any bytes, in bounded memory, and returns its verified header: the target of fuzzers.
+/// Reads and checks a trace from any bytes, in bounded memory, and returns its verified header: the
+/// target of fuzzers.
 ///
 /// # Errors
 /// The first rule of the format that the bytes break.

@@ -11,10 +11,11 @@ use crate::{Event, Header, Position, Problem, Sites, Stack, TraceError};
 /// Encoded bytes kept before they are handed on.
 const BUFFER_BYTES: usize = 64 << 10;
 
-/// Writes a trace event by event, and never an unsound one: every event is checked, and the header at the end.
+/// Writes a trace event by event, and never an unsound one: every event is checked, and the header
+/// at the end.
 ///
-/// The header comes first in the format, so its counters must be known; [`crate::Trace::new`] and [`Checker::counts`]
-/// count them. Give a compressor as `out` for a compressed file.
+/// The header comes first in the format, so its counters must be known; [`crate::Trace::new`] and
+/// [`Checker::counts`] count them. Give a compressor as `out` for a compressed file.
 pub struct Writer<W: Write> {
     out: W,
     buffer: Vec<u8>,
@@ -43,7 +44,8 @@ impl<W: Write> Writer<W> {
         Self::with_sites(out, header, None)
     }
 
-    /// As [`Writer::new`], for a trace with call sites, if there are any: [`Writer::write_at`] names them.
+    /// As [`Writer::new`], for a trace with call sites, if there are any: [`Writer::write_at`]
+    /// names them.
     ///
     /// # Errors
     /// As [`Writer::new`].
@@ -64,13 +66,14 @@ impl<W: Write> Writer<W> {
     /// Writes the next event.
     ///
     /// # Errors
-    /// The rule that the event breaks, which is then left out; or what writing failed with: then the writer is of no further use.
+    /// The rule that the event breaks, which is then left out; or what writing failed with: then
+    /// the writer is of no further use.
     pub fn write(&mut self, event: Event) -> Result<(), TraceError> {
         self.write_at(event, Stack::UNKNOWN)
     }
 
-    /// Writes the next event, an allocation or reallocation from a stack of the table. A trace without
-    /// call sites takes any stack, and forgets it.
+    /// Writes the next event, an allocation or reallocation from a stack of the table. A trace
+    /// without call sites takes any stack, and forgets it.
     ///
     /// # Errors
     /// As [`Writer::write`]; the stack is not in the table.

@@ -1,5 +1,5 @@
-//! Hostile callers: readers and writers that lie and unwind, events that break every rule and go on, numbers to the largest,
-//! bytes that claim more than there is.
+//! Hostile callers: readers and writers that lie and unwind, events that break every rule and go
+//! on, numbers to the largest, bytes that claim more than there is.
 
 use std::io::{self, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -191,7 +191,8 @@ fn a_source_may_lie_fail_and_unwind() {
                     .and_then(|reader| reader.layouts())
                     .is_err()
             }));
-            // The standard library takes the first four bytes, and all of a frame, and unwinds where its source lies.
+            // The standard library takes the first four bytes, and all of a frame, and unwinds
+            // where its source lies.
             let by_others = honest < 5 || bytes[0] != b'S';
             let may_unwind = matches!(lie, Lie::Unwinds) || by_others;
             assert!(read.unwrap_or(may_unwind), "{lie:?} after {honest}");
@@ -308,8 +309,8 @@ fn counters_of_any_number_reserve_nothing_that_is_not_there() {
     ));
 }
 
-/// A small compressed file unpacks to billions of allocations: were each taken into a table, the machine would be out of
-/// memory long before the end.
+/// A small compressed file unpacks to billions of allocations: were each taken into a table, the
+/// machine would be out of memory long before the end.
 #[test]
 fn more_objects_than_tables_are_made_for_are_refused_at_the_first() {
     let (most, live) = (Trace::MAX_OBJECTS, Trace::MAX_LIVE_OBJECTS);

@@ -1,4 +1,5 @@
-//! The bundled traces, and the others where they lie beside the checkout: read, counted, written again.
+//! The bundled traces, and the others where they lie beside the checkout: read, counted, written
+//! again.
 
 mod common;
 
@@ -51,7 +52,8 @@ fn the_streaming_readers_give_the_events_in_memory() {
     );
 }
 
-/// The figures of the published table: `(mean life, foreign frees %, thread switches, distinct sizes, most frequent, max)`.
+/// The figures of the published table: `(mean life, foreign frees %, thread switches, distinct
+/// sizes, most frequent, max)`.
 fn table(name: &str) -> Option<(f64, f64, u64, usize, u64, u64)> {
     Some(match name {
         "cc1" => (2210.0, 0.0, 0, 3262, 16, 3_435_056),

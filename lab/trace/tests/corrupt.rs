@@ -1,4 +1,5 @@
-//! Whatever is wrong with a trace is one line that says where; nothing panics and nothing unsound passes.
+//! Whatever is wrong with a trace is one line that says where; nothing panics and nothing unsound
+//! passes.
 
 mod common;
 

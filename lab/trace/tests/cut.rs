@@ -2,7 +2,8 @@
 //! `SUREFIT_BLESS=1 cargo test -p surefit-trace --test cut` writes it anew.
 //!
 //! A cut keeps one object of many, from its allocation to its free, and of these the ones that were
-//! never long. So lifetimes and sizes are as in the recording, and the live bytes fit a small board.
+//! never long. So lifetimes and sizes are as in the recording, and the live bytes fit a small
+//! board.
 
 mod common;
 
@@ -70,9 +71,9 @@ fn long_objects(events: &[Event]) -> HashSet<u32> {
     long.map(|event| event.id()).collect()
 }
 
-/// The cut: its header, then for each event a number, 4·slot + 0 (free), 1 (allocate) or 2 (resize),
-/// and unless it is a free, the size. Numbers are of seven bits a byte, the lowest first; a set top
-/// bit says that more follow.
+/// The cut: its header, then for each event a number, 4·slot + 0 (free), 1 (allocate) or 2
+/// (resize), and unless it is a free, the size. Numbers are of seven bits a byte, the lowest first;
+/// a set top bit says that more follow.
 fn cut(events: &[Event]) -> (Vec<u8>, Live) {
     let (long, mut live) = (long_objects(events), Live::default());
     let mut bytes = HEADER.as_bytes().to_vec();

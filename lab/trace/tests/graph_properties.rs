@@ -20,7 +20,8 @@ fn check_line(error: &TraceError) {
     assert!(!line.contains('\n') && line.contains("; "), "{line}");
 }
 
-/// Both decoders say the same: these steps, or that the recording is not sound. Returns whether it is.
+/// Both decoders say the same: these steps, or that the recording is not sound. Returns whether it
+/// is.
 fn agree(bytes: &[u8]) -> bool {
     match (read(bytes), decode(bytes)) {
         (Ok(steps), Some(expected)) => assert!(steps == expected, "other steps"),

@@ -1,4 +1,5 @@
-//! The bundled object graphs, and the others where they lie beside the checkout: read, counted, replayed on a model.
+//! The bundled object graphs, and the others where they lie beside the checkout: read, counted,
+//! replayed on a model.
 
 mod common;
 
@@ -116,7 +117,8 @@ fn the_bundled_recordings_give_exactly_these_counts() {
     assert_eq!(counts("mtrt"), (22_818_688, 89, 45_701, 10_254, 972_648));
 }
 
-/// A heap without memory: what each object refers to, and who is a root. It marks and sweeps when a walk ends.
+/// A heap without memory: what each object refers to, and who is a root. It marks and sweeps when a
+/// walk ends.
 #[derive(Default)]
 struct Model {
     /// By id less one; `None` once collected.

@@ -75,7 +75,8 @@ fn object(id: u32, class: u32, bytes: u32) -> Object {
     }
 }
 
-/// A class object, its class of one field, an instance, and a walk in which it refers to itself and is a root.
+/// A class object, its class of one field, an instance, and a walk in which it refers to itself and
+/// is a root.
 fn program() -> Vec<Step> {
     let class = Class {
         id: 1,

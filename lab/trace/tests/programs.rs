@@ -80,7 +80,8 @@ fn phase_fills_ten_times_with_growing_sizes() {
     }
 }
 
-/// For every object that dies: its number, and the bytes allocated from its allocation to its death.
+/// For every object that dies: its number, and the bytes allocated from its allocation to its
+/// death.
 fn deaths(trace: &Trace) -> Vec<(u32, u64)> {
     let (mut clock, mut born, mut deaths) = (0, Vec::new(), Vec::new());
     let mut sizes = Vec::new();

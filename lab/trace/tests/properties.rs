@@ -1,4 +1,5 @@
-//! Any valid script survives writing and reading; its counters and statistics are those of a simple model.
+//! Any valid script survives writing and reading; its counters and statistics are those of a simple
+//! model.
 
 use std::collections::BTreeMap;
 

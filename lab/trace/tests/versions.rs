@@ -63,8 +63,8 @@ fn version_1_is_read_and_its_bytes_are_pinned() {
 /// A trace of version 2: every kind of request with and without a call site.
 const VERSION_2: &[u8] = include_bytes!("versions/2.sft");
 
-/// `main` in a program calls a library whose functions have no names; that calls `main` again. A third
-/// place has no file.
+/// `main` in a program calls a library whose functions have no names; that calls `main` again. A
+/// third place has no file.
 fn trace_2() -> Trace {
     let frame = |module, offset, function| Frame {
         module,

@@ -1,4 +1,5 @@
-//! Allocators of other crates as malloc, each for a library that is preloaded: one example, one feature and one crate each.
+//! Allocators of other crates as malloc, each for a library that is preloaded: one example, one
+//! feature and one crate each.
 //!
 //! | feature | crate | what it needs beside a call |
 //! | --- | --- | --- |
@@ -15,8 +16,8 @@ pub mod rpmalloc;
 #[cfg(feature = "snmalloc")]
 pub mod snmalloc;
 
-/// Whether an allocator may be asked for it: the alignment is a power of two, and no size overflows when it is rounded up.
-/// The thread's error says what is wrong.
+/// Whether an allocator may be asked for it: the alignment is a power of two, and no size overflows
+/// when it is rounded up. The thread's error says what is wrong.
 #[cfg(any(feature = "rpmalloc", feature = "snmalloc"))]
 fn can_align(align: usize, size: usize) -> bool {
     use surefit_interpose::system::{EINVAL, ENOMEM, set_errno};

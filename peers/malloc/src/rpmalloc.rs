@@ -81,7 +81,8 @@ fn begin_process() {
     }
 }
 
-/// The thread ends. Destructors of other keys may still allocate: then it begins anew, and ends again.
+/// The thread ends. Destructors of other keys may still allocate: then it begins anew, and ends
+/// again.
 unsafe extern "C" fn end(_: *mut c_void) {
     KNOWN.set(0);
     // SAFETY: rpmalloc knows the thread.
@@ -116,8 +117,8 @@ unsafe impl Calls for Rpmalloc {
 
     #[inline]
     unsafe fn free(&self, old: *mut c_void) {
-        // A thread that is unknown, or not known any more, frees as if it had not allocated the object: the C library frees
-        // after a thread's end, and would make it known for ever.
+        // A thread that is unknown, or not known any more, frees as if it had not allocated the
+        // object: the C library frees after a thread's end, and would make it known for ever.
         // SAFETY: the caller's.
         unsafe { rp::rpfree(old) }
     }

@@ -42,8 +42,8 @@ unsafe impl Calls for Snmalloc {
         if !can_align(align, size) {
             return null_mut();
         }
-        // SAFETY: the alignment is a power of two. What it gives is freed like all else: its size-classes are aligned by
-        // themselves.
+        // SAFETY: the alignment is a power of two. What it gives is freed like all else: its
+        // size-classes are aligned by themselves.
         unsafe { sn::sn_rust_alloc(align, size.max(1)) }
     }
 

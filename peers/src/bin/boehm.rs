@@ -1,11 +1,13 @@
 //! Binary trees on the Boehm-Demers-Weiser collector: a conservative mark-sweep collector for C.
 //!
-//! Settings: `divisor=N`, about one byte is allocated between two collections for every N of the heap; `initial=BYTES`, the heap
-//! to begin with; `heap=BYTES`, its limit; `interior=1`, pointers into the middle of objects in the heap count too, for which every
-//! object is a byte longer (the collector's default; no program of references to starts of objects needs it); `many=0`, one
-//! call an object instead of a list of objects at a time; `markers=N` threads that mark; `incremental=1`, it marks in steps and
-//! only what was written since the last collection, which it learns from the pages; then `pause_ms=N` is how long a step may take
-//! (999999 is no limit: only generations are left, and no steps).
+//! Settings: `divisor=N`, about one byte is allocated between two collections for every N of the
+//! heap; `initial=BYTES`, the heap to begin with; `heap=BYTES`, its limit; `interior=1`, pointers
+//! into the middle of objects in the heap count too, for which every object is a byte longer (the
+//! collector's default; no program of references to starts of objects needs it); `many=0`, one call
+//! an object instead of a list of objects at a time; `markers=N` threads that mark;
+//! `incremental=1`, it marks in steps and only what was written since the last collection, which it
+//! learns from the pages; then `pause_ms=N` is how long a step may take (999999 is no limit: only
+//! generations are left, and no steps).
 
 use std::ffi::{c_int, c_ulong, c_void};
 use std::process::ExitCode;
@@ -48,7 +50,8 @@ impl Boehm {
         let is_interior = settings.number::<u8>("interior")?.unwrap_or(0) != 0;
         let is_many = settings.number::<u8>("many")?.unwrap_or(1) != 0;
         let markers: u32 = settings.number("markers")?.unwrap_or(1);
-        // SAFETY: B1 these are called once, from the only thread; the first two before `GC_init`, as the manual demands.
+        // SAFETY: B1 these are called once, from the only thread; the first two before `GC_init`,
+        // as the manual demands.
         unsafe {
             std::env::set_var("GC_MARKERS", markers.to_string());
             GC_set_all_interior_pointers(is_interior.into());
@@ -91,7 +94,8 @@ impl Boehm {
             self.unused = unsafe { GC_malloc_many(bytes) };
         }
         let node = NonNull::new(self.unused)?;
-        // SAFETY: B2 an object of the list holds the next one in its first word until it is handed out.
+        // SAFETY: B2 an object of the list holds the next one in its first word until it is handed
+        // out.
         self.unused = unsafe { node.cast::<*mut c_void>().read() };
         Some(node.cast())
     }

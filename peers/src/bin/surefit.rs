@@ -1,4 +1,5 @@
-//! Binary trees on surefit's collector: a tree is built in one mutation, and room for it is made before.
+//! Binary trees on surefit's collector: a tree is built in one mutation, and room for it is made
+//! before.
 //!
 //! Settings: `heap=BYTES`, the region, fixed; the tables of the collector are in it.
 

@@ -1,4 +1,5 @@
-//! What a heap says of itself while others work on it, and the last handles of an object, given up at once.
+//! What a heap says of itself while others work on it, and the last handles of an object, given up
+//! at once.
 
 use shuttle::thread;
 use surefit_compact::Bound;
@@ -51,7 +52,8 @@ macro_rules! explore_all {
     }};
 }
 
-/// Everything that a heap says. A page that changes hands meanwhile may be counted once for each size-class, no more.
+/// Everything that a heap says. A page that changes hands meanwhile may be counted once for each
+/// size-class, no more.
 fn listen<G: Granularity>(heap: &Heap<'_, G>) {
     let stats = heap.stats();
     assert!(stats.live_blocks <= 3 * 16 * 8 && stats.not_full_pages <= stats.pages);

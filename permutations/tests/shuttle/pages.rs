@@ -1,4 +1,5 @@
-//! Pages that are released and reused, buffered and stolen back; threads that come and go; frees from other threads.
+//! Pages that are released and reused, buffered and stolen back; threads that come and go; frees
+//! from other threads.
 
 use shuttle::sync::Mutex;
 use shuttle::thread;

@@ -191,7 +191,8 @@ fn a_compaction_against_everything<G: Granularity>(heap: &Heap<'_, G>) {
     let main = Worker::new(heap);
     let mut objects = main.insert_all(THREE, 9, 1);
     let mut others = main.insert_all(TWO, 3, 20);
-    // Two not-full pages of two objects each, unless the bound asks for less: the compaction drains that of the first.
+    // Two not-full pages of two objects each, unless the bound asks for less: the compaction drains
+    // that of the first.
     main.free(objects.remove(1));
     main.free(objects.remove(3));
     let (first, mut written, other) = (objects.remove(0), objects.remove(0), others.remove(0));

@@ -1,4 +1,5 @@
-//! Three threads that do whatever the explorer says, on several classes at once, beside a thread that watches the bounds.
+//! Three threads that do whatever the explorer says, on several classes at once, beside a thread
+//! that watches the bounds.
 
 use shuttle::rand::{Rng, thread_rng};
 use shuttle::thread;
@@ -73,7 +74,8 @@ fn script<G: Granularity, const BOUND: usize>(heap: &Heap<'_, G>) {
     main.free_all(common);
 }
 
-/// One thread: some operations on its own objects, pins of the common ones; then it frees what it has.
+/// One thread: some operations on its own objects, pins of the common ones; then it frees what it
+/// has.
 fn act<G: Granularity>(
     heap: &Heap<'_, G>,
     config: &Config,

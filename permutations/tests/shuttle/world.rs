@@ -163,7 +163,8 @@ pub(crate) fn read<G: Granularity>(heap: &Heap<'_, G>, object: &Object) {
     intact(&pinned, object.tag);
 }
 
-/// Every size-class is within its bound, with `calls` frees and compactions in progress and `pins` pins held.
+/// Every size-class is within its bound, with `calls` frees and compactions in progress and `pins`
+/// pins held.
 pub(crate) fn within_bounds<G: Granularity>(
     heap: &Heap<'_, G>,
     config: &Config,
@@ -248,7 +249,8 @@ fn schedules(most: usize) -> usize {
     most * times.map_or(1, |times| times.parse::<usize>().expect("a number"))
 }
 
-/// Runs a scenario under random schedules and under schedules of few preemptions, each with fixed seeds.
+/// Runs a scenario under random schedules and under schedules of few preemptions, each with fixed
+/// seeds.
 pub(crate) fn explore<G: Granularity>(
     name: &str,
     count: usize,

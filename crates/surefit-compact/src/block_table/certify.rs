@@ -27,8 +27,8 @@
 //! passes over the classes.
 //!
 //! # Source
-//! [`crate::certify`] and [the bounds, section 4](crate::bounds#4-from-pages-to-bytes) for the table.
-//! The frames are exact.
+//! [`crate::certify`] and [the bounds, section 4](crate::bounds#4-from-pages-to-bytes) for the
+//! table. The frames are exact.
 #![deny(
     unsafe_code,
     clippy::arithmetic_side_effects,

@@ -75,8 +75,8 @@ impl<'m, W: Width> Heap<'m, W> {
         using: impl for<'b> FnOnce(&mut BrandedHeap<'m, Scoped<'b>, W>) -> R,
     ) -> R {
         let heap: *mut Self = self;
-        // SAFETY: a branded heap is a heap (it is transparent), which is borrowed exclusively for as
-        // long as the closure runs. The closure accepts every lifetime as the brand, so no type
+        // SAFETY: a branded heap is a heap (it is transparent), which is borrowed exclusively for
+        // as long as the closure runs. The closure accepts every lifetime as the brand, so no type
         // outside it contains the one of this call (B1).
         using(unsafe { &mut *heap.cast() })
     }
@@ -305,8 +305,8 @@ impl<'m, B, W: Width> BrandedHeap<'m, B, W> {
         Name::new(index, self.heap.id)
     }
 
-    /// A checked handle of a byte object, for one call: the comparison in it is one of a number with
-    /// itself, and disappears. It is a second owner, so it must not free the object unless the
+    /// A checked handle of a byte object, for one call: the comparison in it is one of a number
+    /// with itself, and disappears. It is a second owner, so it must not free the object unless the
     /// branded handle is consumed.
     #[inline]
     const fn checked<Y: Byte>(&self, bytes: &BrandedBytes<B, Y>) -> Bytes<Y> {

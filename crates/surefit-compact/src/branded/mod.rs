@@ -1,9 +1,9 @@
 //! Branded heaps: handles of four bytes, and access without a comparison.
 //!
-//! A handle of a [`Heap`](crate::Heap) contains the heap's number, and every access compares it. The
-//! handle of a branded heap has its heap in its type: the *brand*, a type that only one heap ever
-//! has. The compiler refuses a handle of another heap, so an access is a load and an add, and the
-//! handle is only the number of its entry.
+//! A handle of a [`Heap`](crate::Heap) contains the heap's number, and every access compares it.
+//! The handle of a branded heap has its heap in its type: the *brand*, a type that only one heap
+//! ever has. The compiler refuses a handle of another heap, so an access is a load and an add, and
+//! the handle is only the number of its entry.
 //!
 //! - [`Heap::branded`](crate::Heap::branded) lends a heap to a closure, under a lifetime that no
 //!   other call has ([`Scoped`]). The handles end with the closure.
@@ -42,8 +42,8 @@
 //! structure that outlives one closure needs checked handles, or a declared brand.
 //!
 //! # Source
-//! A lifetime that only one container has: Yanovski, Dang, Jung, Dreyer: "GhostCell" (2021), and the
-//! arenas of `gc-arena`.
+//! A lifetime that only one container has: Yanovski, Dang, Jung, Dreyer: "GhostCell" (2021), and
+//! the arenas of `gc-arena`.
 
 mod handle;
 mod heap;

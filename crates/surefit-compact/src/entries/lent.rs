@@ -8,21 +8,22 @@
 //! give_back(entry)     the entry is free
 //! ```
 //! A collector gives every object a number when it is born, and most objects die young. With a lent
-//! entry an object has its number before it has a page-block: a nursery beside the heap serves it, and
-//! the heap takes in what survives. No reference changes, since references are numbers.
+//! entry an object has its number before it has a page-block: a nursery beside the heap serves it,
+//! and the heap takes in what survives. No reference changes, since references are numbers.
 //!
 //! # Invariants
-//! - L1 In a heap of up to [`EntryHeap::LENDS_UP_TO`] bytes an entry is lent iff the highest bit of its word is set
-//!   and the word is not NIL: locations and numbers of entries are lower. A larger heap lends nothing.
+//! - L1 In a heap of up to [`EntryHeap::LENDS_UP_TO`] bytes an entry is lent iff the highest bit of
+//!   its word is set and the word is not NIL: locations and numbers of entries are lower. A larger
+//!   heap lends nothing.
 //! - L2 `lent` counts them.
 //!
 //! # Bounds
-//! Everything is O(1), apart from what is parked, which goes back before the table grows. Taking an object
-//! in costs an allocation and moves nothing. For a moment it needs one entry more.
+//! Everything is O(1), apart from what is parked, which goes back before the table grows. Taking an
+//! object in costs an allocation and moves nothing. For a moment it needs one entry more.
 //!
 //! # Source
-//! Ours. Generations over handles: Ungar, Generation scavenging (1984), whose objects moved behind an
-//! object table before they were referred to directly.
+//! Ours. Generations over handles: Ungar, Generation scavenging (1984), whose objects moved behind
+//! an object table before they were referred to directly.
 
 use core::ptr::NonNull;
 
@@ -49,16 +50,17 @@ impl EntryHeap<'_, Wide> {
     /// Places of lent entries are below this number.
     pub const LENT_PLACES: u32 = LENT - 1;
 
-    /// The bytes of the largest heap that lends entries: 8 GiB. An entry has four bytes, and a location
-    /// counts units of eight, so neither the number of an entry nor a location has the bit of lent ones.
+    /// The bytes of the largest heap that lends entries: 8 GiB. An entry has four bytes, and a
+    /// location counts units of eight, so neither the number of an entry nor a location has the bit
+    /// of lent ones.
     pub const LENDS_UP_TO: u64 = 8 << 30;
 
     /// Lends an entry to whoever keeps an object elsewhere, at a place that the borrower names. It
     /// stays taken until its object is taken in, given back, or not kept by [`EntryHeap::retain`].
     ///
     /// # Errors
-    /// [`Refused::NoHandle`] if no entry is free and the table cannot grow, or the heap is larger than
-    /// 8 GiB. If it is not, what was parked is given back then.
+    /// [`Refused::NoHandle`] if no entry is free and the table cannot grow, or the heap is larger
+    /// than 8 GiB. If it is not, what was parked is given back then.
     ///
     /// # Panics
     /// If the place is not below [`EntryHeap::LENT_PLACES`].
@@ -105,12 +107,12 @@ impl EntryHeap<'_, Wide> {
         self.engine.set_lent(entry, place);
     }
 
-    /// Gives a lent entry a page-block for `len` bytes: from now on its object is one of the heap. Moves
-    /// nothing. The page-block may hold anything, and need not be initialised.
+    /// Gives a lent entry a page-block for `len` bytes: from now on its object is one of the heap.
+    /// Moves nothing. The page-block may hold anything, and need not be initialised.
     ///
     /// # Errors
-    /// As [`EntryHeap::allocate_entry`]; [`Refused::TooLarge`] if an object of so many bytes is in pieces. The
-    /// entry is still lent then.
+    /// As [`EntryHeap::allocate_entry`]; [`Refused::TooLarge`] if an object of so many bytes is in
+    /// pieces. The entry is still lent then.
     ///
     /// # Panics
     /// If the entry is not lent.
@@ -158,8 +160,8 @@ impl EntryHeap<'_, Wide> {
         self.lent_place_of(entry).is_some()
     }
 
-    /// Entries that were made: the numbers of all that are taken are lower. A sweep may unmake the last.
-    /// O(1).
+    /// Entries that were made: the numbers of all that are taken are lower. A sweep may unmake the
+    /// last. O(1).
     #[inline]
     #[must_use]
     pub fn entries_made(&self) -> u32 {

@@ -7,9 +7,9 @@
 //! | `room` | whether several objects fit, and moves that make room for them |
 //! | `lent` | numbers of objects that lie outside the heap's pages for now |
 //!
-//! Handles own their objects and cannot be copied. A collector finds out by tracing which objects live,
-//! and its references are plain numbers. So its calls take numbers, and those that believe a number are
-//! `unsafe`: the collector promises that the number is that of a live object.
+//! Handles own their objects and cannot be copied. A collector finds out by tracing which objects
+//! live, and its references are plain numbers. So its calls take numbers, and those that believe a
+//! number are `unsafe`: the collector promises that the number is that of a live object.
 //!
 //! # Source
 //! Ours.

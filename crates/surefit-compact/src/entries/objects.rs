@@ -18,8 +18,8 @@
 //! # Bounds
 //! `retain` reads one bit per entry and one per live page-block, and writes one word per freed
 //! entry; in addition, it copies the bytes of the moves that the bound requires. With
-//! [`Bound::Unbounded`](crate::Bound::Unbounded) there are no moves; then [`EntryHeap::make_room`] moves
-//! when a page is missing.
+//! [`Bound::Unbounded`](crate::Bound::Unbounded) there are no moves; then [`EntryHeap::make_room`]
+//! moves when a page is missing.
 //!
 //! # Source
 //! Compact-fit under a collector is ours; the size-class automaton comes from Craciunas et al.
@@ -97,9 +97,9 @@ impl<W: Width<Generation = ()>> EntryHeap<'_, W> {
     /// The page-block of an entry: its present location, and its size-class.
     ///
     /// # Safety
-    /// S1: the entry is live: [`EntryHeap::allocate_entry`] returned it, [`EntryHeap::take_in_entry`] took it in, or it
-    /// is the entry of a piece,
-    /// and no [`EntryHeap::retain`] has freed it since.
+    /// S1: the entry is live: [`EntryHeap::allocate_entry`] returned it,
+    /// [`EntryHeap::take_in_entry`] took it in, or it is the entry of a piece, and no
+    /// [`EntryHeap::retain`] has freed it since.
     ///
     /// # Complexity
     /// Two loads.
@@ -137,8 +137,8 @@ impl<W: Width<Generation = ()>> EntryHeap<'_, W> {
     /// owns it.
     ///
     /// S1: every byte of the live page-blocks to which the numbers lead was written:
-    /// [`EntryHeap::allocate_entry`] made all objects of the heap, or `entry` and `len` belong to an
-    /// object that it made. S2: nobody holds a mutable reference into them.
+    /// [`EntryHeap::allocate_entry`] made all objects of the heap, or `entry` and `len` belong to
+    /// an object that it made. S2: nobody holds a mutable reference into them.
     ///
     /// # Complexity
     /// O(pieces · levels of spines).
@@ -157,8 +157,8 @@ impl<W: Width<Generation = ()>> EntryHeap<'_, W> {
     /// order can still be asked for the parts that are left.
     ///
     /// # Safety
-    /// As [`EntryHeap::entries_of`]. The parts from `nth` on need to be live; a number that names no such
-    /// page-block counts as none.
+    /// As [`EntryHeap::entries_of`]. The parts from `nth` on need to be live; a number that names
+    /// no such page-block counts as none.
     ///
     /// # Complexity
     /// O(levels of spines).
@@ -179,8 +179,8 @@ impl<W: Width<Generation = ()>> EntryHeap<'_, W> {
     /// the bytes that it moved: at most two other page-blocks.
     ///
     /// # Safety
-    /// S1: the entry is live. S2: it is not used again, nor is its object, except to ask for the parts
-    /// that are left.
+    /// S1: the entry is live. S2: it is not used again, nor is its object, except to ask for the
+    /// parts that are left.
     #[expect(clippy::arithmetic_side_effects, reason = "a counter that grows")]
     pub unsafe fn free_entry(&mut self, entry: u32) -> u64 {
         let moved = &self.engine.moved.bytes;
@@ -289,8 +289,8 @@ impl<W: Width<Generation = ()>> EntryHeap<'_, W> {
     }
 
     /// Frees every live page-block whose entry is not kept, and every such lent entry, and moves
-    /// others until the compaction bound holds. Entry `e` is kept if word `e / 64` exists and its bit
-    /// `e % 64` is set. Returns the number of page-blocks that were live before.
+    /// others until the compaction bound holds. Entry `e` is kept if word `e / 64` exists and its
+    /// bit `e % 64` is set. Returns the number of page-blocks that were live before.
     ///
     /// # Safety
     /// S1: only bits of live or lent entries are set. S2: for an object in pieces, either all of
@@ -344,8 +344,8 @@ impl<'m, W: Width<Generation = ()>> Engine<'m, W> {
         }
     }
 
-    /// Puts a page into its place, once those after it are in theirs. The pages of slots stay opened
-    /// (W2).
+    /// Puts a page into its place, once those after it are in theirs. The pages of slots stay
+    /// opened (W2).
     fn put(&self, page: Page<'m, W>) {
         let number = page.id.word::<u32>();
         let is_last = self.frontier.get() == 0;

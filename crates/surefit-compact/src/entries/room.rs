@@ -36,8 +36,8 @@ use crate::page::Page;
 use crate::width::Width;
 
 impl<W: Width<Generation = ()>> EntryHeap<'_, W> {
-    /// Whether byte objects of all these lengths, aligned to eight, can be allocated now. O(classes),
-    /// times a constant: it may give parked page-blocks back to their pages.
+    /// Whether byte objects of all these lengths, aligned to eight, can be allocated now.
+    /// O(classes), times a constant: it may give parked page-blocks back to their pages.
     ///
     /// # Errors
     /// What is exhausted.

@@ -141,8 +141,8 @@ impl<'c, W: Width> OsHeap<'c, W> {
 
     /// As [`OsHeap::new`], and locks the memory of a floor: it is resident before the first call,
     /// and is never given back. So no call waits for the kernel while the heap's pages and entries
-    /// stay within the floor; above it the heap grows as before. A program that keeps to a certified
-    /// demand stays within [`Floor::of`] its certificate.
+    /// stay within the floor; above it the heap grows as before. A program that keeps to a
+    /// certified demand stays within [`Floor::of`] its certificate.
     ///
     /// This is about the heap's memory. Code, stack and other data of the program wait for the
     /// kernel too, unless the program locks them (`mlockall`). A forked child inherits no locks.
@@ -425,8 +425,8 @@ impl<'c, W: Width> OsHeap<'c, W> {
         Ok(done)
     }
 
-    /// Gives all empty pages back now that no floor holds, whatever their number and the system calls: before a long
-    /// idle time, for example.
+    /// Gives all empty pages back now that no floor holds, whatever their number and the system
+    /// calls: before a long idle time, for example.
     ///
     /// # Errors
     /// [`OsError::GiveBack`] if the system refuses.

@@ -10,9 +10,10 @@ pub struct Limits {
     /// Bytes above which empty pages are given back at once, and objects are moved together. A
     /// floor above it takes its place.
     pub soft: usize,
-    /// Bytes that are never exceeded: what would need more is refused. Each page that must become resident is counted with a
-    /// page of the operating system of its own, and one more for their records: with pages smaller than that, what is refused may
-    /// have fitted. A [`Floor`](super::Floor) refuses nothing of what it was made for.
+    /// Bytes that are never exceeded: what would need more is refused. Each page that must become
+    /// resident is counted with a page of the operating system of its own, and one more for their
+    /// records: with pages smaller than that, what is refused may have fitted. A
+    /// [`Floor`](super::Floor) refuses nothing of what it was made for.
     pub hard: usize,
     /// For how long a page must be empty before it is given back. It takes at most twice as long
     /// if [`OsHeap::tick`](super::OsHeap::tick) is called often enough.

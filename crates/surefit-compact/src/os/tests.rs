@@ -429,10 +429,10 @@ fn a_heap_may_be_sent() {
     assert_eq!(sum.join().expect("no panic"), 8);
 }
 
-// ---- pages of the system of other sizes ----------------------------------------------------------
+// ---- pages of the system of other sizes ---------------------------------------------------------
 
-/// Whatever the sizes of the heap's pages and the system's: only whole pages of the system are given
-/// back, what lives keeps its bytes, and `check` holds.
+/// Whatever the sizes of the heap's pages and the system's: only whole pages of the system are
+/// given back, what lives keeps its bytes, and `check` holds.
 #[test]
 fn pages_of_the_system_may_be_smaller_or_larger_than_those_of_the_heap() {
     for (page, unit) in [
@@ -494,7 +494,7 @@ fn pages_of_the_system_may_be_smaller_or_larger_than_those_of_the_heap() {
     }
 }
 
-// ---- failures ------------------------------------------------------------------------------------
+// ---- failures -----------------------------------------------------------------------------------
 
 fn failure() -> io::Error {
     io::Error::from_raw_os_error(12)

@@ -8,7 +8,8 @@ use crate::layout;
 use crate::width::{Width, Word};
 
 impl<W: Width> Stock<'_, '_, W> {
-    /// Verifies S1 to S4. The list itself was verified before (P2), and so was the table's room (A3).
+    /// Verifies S1 to S4. The list itself was verified before (P2), and so was the table's room
+    /// (A3).
     pub(crate) fn check(&self) -> Result<(), Corruption> {
         self.check_room()?;
         self.check_held()?;
@@ -55,8 +56,8 @@ impl<W: Width> Stock<'_, '_, W> {
         )
     }
 
-    /// Verifies that what is held lies inside the heap, before anything is counted with it, and that
-    /// no room of the table that is held or needed was given back.
+    /// Verifies that what is held lies inside the heap, before anything is counted with it, and
+    /// that no room of the table that is held or needed was given back.
     fn check_room(&self) -> Result<(), Corruption> {
         let (page, supply) = (self.pages.geometry.page_bytes(), self.supply);
         let (held, table) = (supply.held_table.get(), supply.table_floor.get());
@@ -87,8 +88,8 @@ impl<W: Width> Stock<'_, '_, W> {
         self.pages.count() as usize * self.pages.geometry.page_bytes()
     }
 
-    /// Verifies what the owner of the supply knows, too: a page of the operating system, the limit, and what was
-    /// resident once the supply held what a floor names, or 0 (S4).
+    /// Verifies what the owner of the supply knows, too: a page of the operating system, the limit,
+    /// and what was resident once the supply held what a floor names, or 0 (S4).
     pub(crate) fn check_made(
         &self,
         unit: usize,

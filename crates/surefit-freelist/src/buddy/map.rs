@@ -113,8 +113,8 @@ impl<'m, const SMALLEST: usize> Map<'m, SMALLEST> {
         (1..).find(suffices).unwrap_or(u32::MAX)
     }
 
-    /// The bytes of a region, wherever it begins, with room for so many units; also any larger one has
-    /// it. `None` if there is no such region.
+    /// The bytes of a region, wherever it begins, with room for so many units; also any larger one
+    /// has it. `None` if there is no such region.
     pub(super) fn region_bytes(units: usize) -> Option<usize> {
         let units = u64::try_from(units).ok()?;
         let unit = u64::from(Self::UNIT);

@@ -33,8 +33,8 @@ fn node<'gc>(mc: &Mutation<'gc>, next: Link<'gc>) -> Gc<'gc, Node<'gc>> {
     mc.alloc(Node { next }).expect("room")
 }
 
-/// A list, of which every eleventh node has died, and so many weak references to its first node, which
-/// nothing leads to.
+/// A list, of which every eleventh node has died, and so many weak references to its first node,
+/// which nothing leads to.
 fn list_with(objects: usize, weak: usize) -> List {
     let mut arena = List::new(region(objects + 4 * weak), |_| {
         Ok(Roots {

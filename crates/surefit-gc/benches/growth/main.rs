@@ -1,8 +1,8 @@
 //! The instructions of every call beside few and beside many objects, roots, remembered objects and
 //! types: `docs/growth/gc.md`. Needs valgrind.
 //!
-//! `cargo bench -p surefit-gc --bench growth` compares with the table, and with `-- --write` writes it
-//! anew.
+//! `cargo bench -p surefit-gc --bench growth` compares with the table, and with `-- --write` writes
+//! it anew.
 #![allow(missing_docs, reason = "a benchmark")]
 #![allow(clippy::too_many_lines, reason = "a row takes a few lines")]
 
@@ -40,7 +40,8 @@ type Pages = CompactFit<'static>;
 
 static CONFIG: Config = CompactFit::CONFIG;
 
-/// Memory that begins at 16 KiB, so that two heaps of one size are divided alike. It is not touched.
+/// Memory that begins at 16 KiB, so that two heaps of one size are divided alike. It is not
+/// touched.
 fn region(objects: usize) -> &'static mut [MaybeUninit<u8>] {
     let bytes = objects * 96 + (4 << 20);
     let memory = Box::leak(Box::new_uninit_slice(bytes + (16 << 10)));

@@ -17,7 +17,8 @@
 //! # Invariants
 //! - A3: `newest`, `settling` and the links from them name all attended objects that no collection
 //!   found dead, each once. `dying` and the links from it name those that are to be dropped, each
-//!   once. 0 ends a list. In steps, objects are settled in Weak alone, and what is to be dropped is condemned.
+//!   once. 0 ends a list. In steps, objects are settled in Weak alone, and what is to be dropped is
+//!   condemned.
 
 use core::cell::Cell;
 use core::ptr::NonNull;

@@ -13,18 +13,18 @@ use crate::schedule::certificate::{self, Needs};
 use crate::schedule::{Amount, CollectedCertificate, Headroom, NotCertifiable, Program};
 
 impl CompactFit<'_> {
-    /// What an object of so many bytes takes: its page-blocks, its spines and its stub. `None` if no heap
-    /// can hold it.
+    /// What an object of so many bytes takes: its page-blocks, its spines and its stub. `None` if
+    /// no heap can hold it.
     #[must_use]
     pub fn cost(config: &Config, bytes: usize) -> Option<Amount> {
         cost(config, bytes)
     }
 
-    /// The schedule, and the bytes of a region at a multiple of the page size, that are enough for a
-    /// program whose requests take page-blocks of `classes` alone.
+    /// The schedule, and the bytes of a region at a multiple of the page size, that are enough for
+    /// a program whose requests take page-blocks of `classes` alone.
     ///
-    /// Stubs belong to the smallest class: if objects are in pieces, `classes` contains it, and those of
-    /// pieces and spines. [`ClassSet::all`] contains every class.
+    /// Stubs belong to the smallest class: if objects are in pieces, `classes` contains it, and
+    /// those of pieces and spines. [`ClassSet::all`] contains every class.
     ///
     /// # Errors
     /// Why there is none.

@@ -5,8 +5,8 @@
 //!                in pieces: each call frees one part: the pieces, then those of the spine and so on;
 //!                           the last call frees the stub
 //! ```
-//! The stub and the spine stay until all pieces are freed, because the spine has their entries. While
-//! parts are left, the object's number is nobody's, and nothing that moves changes entries.
+//! The stub and the spine stay until all pieces are freed, because the spine has their entries.
+//! While parts are left, the object's number is nobody's, and nothing that moves changes entries.
 
 use core::iter;
 
@@ -27,8 +27,8 @@ impl CompactFit<'_> {
         let (spine, bytes) = self.spine_of(dying.stub);
         let mut nth = dying.freed;
         iter::from_fn(move || {
-            // SAFETY: S1: `allocate_entry` made all objects of this heap, and the parts from `freed` on
-            // are live; S2: no reference into one exists.
+            // SAFETY: S1: `allocate_entry` made all objects of this heap, and the parts from
+            // `freed` on are live; S2: no reference into one exists.
             let part = unsafe { self.heap.entry_part(spine, bytes, nth) };
             nth += 1;
             part
@@ -51,9 +51,9 @@ impl CompactFit<'_> {
 
     /// Frees a page-block that is one of the object's that is being freed.
     fn free_block(&mut self, entry: u32, done: bool) -> Freed {
-        // SAFETY: S1: the entry is that of a live object of one page-block, of a part that is left, or
-        // of a stub without parts (C1, C2). S2: nobody uses the object again; its parts are asked for
-        // in their order.
+        // SAFETY: S1: the entry is that of a live object of one page-block, of a part that is left,
+        // or of a stub without parts (C1, C2). S2: nobody uses the object again; its parts are
+        // asked for in their order.
         let moved = unsafe { self.heap.free_entry(entry) };
         Freed {
             work: 1 + moved.div_ceil(WORD as u64),
@@ -120,8 +120,8 @@ unsafe impl Stepwise for CompactFit<'_> {
     }
 }
 
-/// The most work of one free: it moves page-blocks of the size-class that it frees, as many as the bound
-/// requires.
+/// The most work of one free: it moves page-blocks of the size-class that it frees, as many as the
+/// bound requires.
 pub(super) fn most_work(config: &Config) -> u64 {
     let geometry = config.geometry();
     let layouts = geometry.classes().map(|class| geometry.layout(class));

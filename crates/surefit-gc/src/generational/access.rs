@@ -40,8 +40,8 @@ impl<S: OneByOne, K: Clock> Generational<'_, S, K> {
         self.gc.reference(object, word)
     }
 
-    /// Writes a reference, or none, to a word of an object. If the object is old and the other young, the
-    /// next minor collection scans it.
+    /// Writes a reference, or none, to a word of an object. If the object is old and the other
+    /// young, the next minor collection scans it.
     ///
     /// # Panics
     /// As [`Generational::load`]; and if `to` is not `None` and names no live object.
@@ -59,10 +59,10 @@ impl<S: OneByOne, K: Clock> Generational<'_, S, K> {
 
     /// Writes a word that may be a reference.
     ///
-    /// A reference must be stored as [`Object::number`](crate::Object::number) for this: in another form,
-    /// with a tag for example, an old object is not remembered, and a young one that only it refers to is
-    /// freed. A language that needs another form writes with [`Generational::store_data`], and calls
-    /// [`Generational::remember`].
+    /// A reference must be stored as [`Object::number`](crate::Object::number) for this: in another
+    /// form, with a tag for example, an old object is not remembered, and a young one that only it
+    /// refers to is freed. A language that needs another form writes with
+    /// [`Generational::store_data`], and calls [`Generational::remember`].
     ///
     /// # Panics
     /// As [`Generational::load`].

@@ -10,10 +10,11 @@ use crate::statistics::Clock;
 use crate::stepwise::OneByOne;
 
 impl<S: OneByOne, K: Clock> Generational<'_, S, K> {
-    /// Allocates an object of at least `bytes` bytes, all zero. Collects if there is no room for it.
+    /// Allocates an object of at least `bytes` bytes, all zero. Collects if there is no room for
+    /// it.
     ///
-    /// The new object is young, and not a root: the next `alloc` may free it, unless the client reports it
-    /// by then.
+    /// The new object is young, and not a root: the next `alloc` may free it, unless the client
+    /// reports it by then.
     ///
     /// # Errors
     /// As [`Collector::alloc`](crate::Collector::alloc).
@@ -76,7 +77,8 @@ impl<S: OneByOne, K: Clock> Generational<'_, S, K> {
         served
     }
 
-    /// Asks after a collection; if it did not help, merges what the space left apart, and asks again.
+    /// Asks after a collection; if it did not help, merges what the space left apart, and asks
+    /// again.
     fn alloc_or_merge(&mut self, bytes: usize) -> Result<Object, Refused> {
         let served = self.alloc_as_is(bytes);
         match served.is_err() && self.gc.space.merge() {

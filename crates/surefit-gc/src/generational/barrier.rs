@@ -7,8 +7,8 @@ use crate::statistics::Clock;
 use crate::stepwise::OneByOne;
 
 impl<S: OneByOne, K: Clock> Generational<'_, S, K> {
-    /// Remembers a live object if it is old, and a word that was written to it may refer to a young one.
-    /// Any number may be given.
+    /// Remembers a live object if it is old, and a word that was written to it may refer to a young
+    /// one. Any number may be given.
     #[inline]
     pub(super) fn wrote(&mut self, object: Object, value: u32) {
         let marks = &self.gc.marks;
@@ -19,11 +19,11 @@ impl<S: OneByOne, K: Clock> Generational<'_, S, K> {
 
     /// Lets the next minor collection scan an object, if it is old.
     ///
-    /// Call it when an object comes to refer to another in a way that no store sees: the client keeps the
-    /// reference beside the heap and reports it in [`Client::scan`](crate::Client::scan), or
-    /// [`Generational::store_data`] wrote it with a tag. It may be called before the change or after it, if
-    /// no collection runs in between, and more than once. It is not needed if the other object is old, or
-    /// if a root leads to it at the next minor collection.
+    /// Call it when an object comes to refer to another in a way that no store sees: the client
+    /// keeps the reference beside the heap and reports it in [`Client::scan`](crate::Client::scan),
+    /// or [`Generational::store_data`] wrote it with a tag. It may be called before the change or
+    /// after it, if no collection runs in between, and more than once. It is not needed if the
+    /// other object is old, or if a root leads to it at the next minor collection.
     ///
     /// Without the call, a young object to which nothing else leads is freed. The set of remembered
     /// objects cannot overflow: it is a bit of each.
@@ -66,8 +66,9 @@ impl<S: OneByOne, K: Clock> Generational<'_, S, K> {
         self.contains(object) && self.gc.marks.contains(object)
     }
 
-    /// Whether a reference names an old object in which a reference to a young one was stored since the
-    /// last collection, or for which [`Generational::remember`] was called. The next minor one scans it.
+    /// Whether a reference names an old object in which a reference to a young one was stored since
+    /// the last collection, or for which [`Generational::remember`] was called. The next minor one
+    /// scans it.
     #[must_use]
     pub fn is_remembered(&self, object: Object) -> bool {
         self.contains(object) && self.gc.marks.is_grey(object)

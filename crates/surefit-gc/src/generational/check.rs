@@ -48,7 +48,8 @@ impl<S: OneByOne, K: Clock> Generational<'_, S, K> {
         ensure(is_counted, "Y3", what, remembered as usize)
     }
 
-    /// Verifies Y4. Bytes may be counted that a space has beside the words; no young ones that are not live.
+    /// Verifies Y4. Bytes may be counted that a space has beside the words; no young ones that are
+    /// not live.
     fn check_counts(&self) -> Result<(), Corruption> {
         let (mut live, mut young) = (Count::default(), Count::default());
         for object in self.objects() {

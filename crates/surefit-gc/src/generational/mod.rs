@@ -1,4 +1,5 @@
-//! A collector with two generations, for which nothing moves: the marks of the last collection stay.
+//! A collector with two generations, for which nothing moves: the marks of the last collection
+//! stay.
 //!
 //! ```text
 //! white   young       allocated since the last collection
@@ -28,59 +29,63 @@
 //!                       were young at the first request without room after the last full one;
 //!                    or the old bytes are more than twice those that the last full one left
 //! ```
-//! Most objects die young. A minor collection looks at the young ones, and at those old ones that were
-//! written, instead of at all that live. It keeps every old object, dead or not; a full collection
-//! frees these.
+//! Most objects die young. A minor collection looks at the young ones, and at those old ones that
+//! were written, instead of at all that live. It keeps every old object, dead or not; a full
+//! collection frees these.
 //!
-//! An object that a collection keeps is old at once, so after a collection no object is young, and no
-//! object has to be remembered. The remembered set is the grey bits of the [`Marks`](crate::Marks): it
-//! needs no memory of its own, and cannot overflow. While marking, a grey object is one that did not fit
-//! on the stack; the same pass finds both.
+//! An object that a collection keeps is old at once, so after a collection no object is young, and
+//! no object has to be remembered. The remembered set is the grey bits of the
+//! [`Marks`](crate::Marks): it needs no memory of its own, and cannot overflow. While marking, a
+//! grey object is one that did not fit on the stack; the same pass finds both.
 //!
-//! A minor collection while nothing is old frees all that is dead: for the rule below it is a full one.
+//! A minor collection while nothing is old frees all that is dead: for the rule below it is a full
+//! one.
 //!
-//! The rule when a full collection is due needs no knowledge of the space: as old objects pile up, less
-//! is free after a minor collection, and the program allocates less until the next one. The last
-//! condition is for heaps that grow.
+//! The rule when a full collection is due needs no knowledge of the space: as old objects pile up,
+//! less is free after a minor collection, and the program allocates less until the next one. The
+//! last condition is for heaps that grow.
 //!
 //! Words are numbers, and the collector does not know which are references. [`Generational::store`]
 //! takes what is written for one. [`Generational::store_data`] and [`Generational::store_bytes`]
-//! remember nothing: they are for words that hold no references. Whoever writes references with them
-//! may lose a young object that it still uses. This is no worse than a reference that was not reported:
-//! every access, store of a reference and report is compared with the live bits, so the lost object is
-//! told with a panic, or its number is that of a later object. For references that a client keeps beside
-//! the heap, or writes with a tag, it calls [`Generational::remember`].
+//! remember nothing: they are for words that hold no references. Whoever writes references with
+//! them may lose a young object that it still uses. This is no worse than a reference that was not
+//! reported: every access, store of a reference and report is compared with the live bits, so the
+//! lost object is told with a panic, or its number is that of a later object. For references that a
+//! client keeps beside the heap, or writes with a tag, it calls [`Generational::remember`].
 //!
 //! # Weak references
-//! [`Client::weak`] is called by every collection. In a minor one, old objects that are dead count as
-//! living.
+//! [`Client::weak`] is called by every collection. In a minor one, old objects that are dead count
+//! as living.
 //!
 //! # Invariants
 //! - G2, G3: those of the [`Collector`](crate::Collector).
 //! - Y1: Only live objects are marked.
-//! - Y2: An old object that is not remembered refers to no young object, as far as its references were
-//!   written by `store` and `store_reference`, or `remember` was called for them. `check` cannot ask the client for
-//!   references; the tests verify it.
+//! - Y2: An old object that is not remembered refers to no young object, as far as its references
+//!   were written by `store` and `store_reference`, or `remember` was called for them. `check`
+//!   cannot ask the client for references; the tests verify it.
 //! - Y3: Remembered objects are counted, and none has a number below `lowest`.
 //! - Y4: Live and young objects are counted.
 //!
-//! A client that unwinds ends the collection; nothing is freed, and all objects are young. Y2 holds then.
+//! A client that unwinds ends the collection; nothing is freed, and all objects are young. Y2 holds
+//! then.
 //!
 //! # Bounds
-//! Work is counted in units, by [`Round::work`]: a reported reference, an object that is scanned and a
-//! word of it, a word of bits, a freed object or a header that the sweep reads. A minor collection scans
-//! the remembered and the promoted objects alone; those that do not fit on the mark stack, perhaps
-//! again. It reads the bits once to free, and from the lowest grey object on once per pass; there is one
-//! pass if the stack is deep enough. It reads the words of no dead object, and of no old one that is not
-//! remembered. It frees at most as many objects one by one as it keeps.
+//! Work is counted in units, by [`Round::work`]: a reported reference, an object that is scanned
+//! and a word of it, a word of bits, a freed object or a header that the sweep reads. A minor
+//! collection scans the remembered and the promoted objects alone; those that do not fit on the
+//! mark stack, perhaps again. It reads the bits once to free, and from the lowest grey object on
+//! once per pass; there is one pass if the stack is deep enough. It reads the words of no dead
+//! object, and of no old one that is not remembered. It frees at most as many objects one by one as
+//! it keeps.
 //!
-//! A store of a reference costs the look at one bit more; if the object is old, at two more. The bytes of
-//! live objects are counted in words when objects are born and freed one by one, otherwise as the space
-//! counts them.
+//! A store of a reference costs the look at one bit more; if the object is old, at two more. The
+//! bytes of live objects are counted in words when objects are born and freed one by one, otherwise
+//! as the space counts them.
 //!
 //! # Departures
-//! Blackburn and McKinley keep marks in headers and log changed objects in a buffer. Demers and others
-//! find changed objects by the page protection of the machine. Both collectors age nothing, as here.
+//! Blackburn and McKinley keep marks in headers and log changed objects in a buffer. Demers and
+//! others find changed objects by the page protection of the machine. Both collectors age nothing,
+//! as here.
 //!
 //! # Drawbacks
 //! - A remembered object is scanned whole, however long it is.
@@ -91,8 +96,9 @@
 //!
 //! # Source
 //! Demers, Weiser, Hayes, Boehm, Bobrow, Shenker, Combining generational and conservative garbage
-//! collection: framework and implementations (1990): sticky mark bits. Blackburn and McKinley, Immix: a
-//! mark-region garbage collector with space efficiency, fast collection, and mutator performance (2008).
+//! collection: framework and implementations (1990): sticky mark bits. Blackburn and McKinley,
+//! Immix: a mark-region garbage collector with space efficiency, fast collection, and mutator
+//! performance (2008).
 
 mod access;
 mod alloc;
@@ -195,8 +201,8 @@ impl<'m, S: OneByOne, K: Clock> Generational<'m, S, K> {
         }
     }
 
-    /// Frees every young object to which no chain of references leads from the client's roots or from an
-    /// old object. What is left is old.
+    /// Frees every young object to which no chain of references leads from the client's roots or
+    /// from an old object. What is left is old.
     pub fn collect_young(&mut self, client: &mut impl Client<S>) -> Round {
         self.run(client, Extent::Minor)
     }
@@ -259,8 +265,8 @@ impl<'m, S: OneByOne, K: Clock> Generational<'m, S, K> {
         &self.gc.totals
     }
 
-    /// Objects that live, dead ones among them that are not freed yet, and the bytes of their words. Over
-    /// Compact-fit the bytes may include those of stubs and spines.
+    /// Objects that live, dead ones among them that are not freed yet, and the bytes of their
+    /// words. Over Compact-fit the bytes may include those of stubs and spines.
     #[must_use]
     pub const fn live(&self) -> (u64, u64) {
         (self.live.objects, self.live.bytes)

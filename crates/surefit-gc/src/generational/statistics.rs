@@ -14,8 +14,8 @@ pub enum Extent {
 
 /// One collection.
 ///
-/// Bytes are those of words. Over Compact-fit, those that live may include stubs and spines after a sweep
-/// of the space, so that fewer seem freed and more promoted.
+/// Bytes are those of words. Over Compact-fit, those that live may include stubs and spines after a
+/// sweep of the space, so that fewer seem freed and more promoted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Round {
     /// What it looked at.
@@ -36,7 +36,8 @@ pub struct Round {
     pub scanned_objects: u64,
     /// Words of these.
     pub scanned_words: u64,
-    /// Passes over the mark bits: for remembered objects, and for those that did not fit on the stack.
+    /// Passes over the mark bits: for remembered objects, and for those that did not fit on the
+    /// stack.
     pub passes: u64,
     /// The maximum number of entries of the mark stack in use.
     pub deepest: usize,
@@ -93,9 +94,9 @@ impl Round {
         (self.live_objects, self.live_bytes) = (after.objects, after.bytes);
     }
 
-    /// Its work in units: a reference that was reported, an object that was scanned, a word of it, a word
-    /// of bits that was read to free, and an object that was freed by itself or a header that was read. What a
-    /// [`Nursery`](crate::Nursery) does to empty itself is none of it: its
+    /// Its work in units: a reference that was reported, an object that was scanned, a word of it,
+    /// a word of bits that was read to free, and an object that was freed by itself or a header
+    /// that was read. What a [`Nursery`](crate::Nursery) does to empty itself is none of it: its
     /// [`Promotions`](crate::Promotions) count that.
     #[must_use]
     pub const fn work(&self) -> u64 {
@@ -107,8 +108,8 @@ impl Round {
         marking + self.bit_words + freeing
     }
 
-    /// Bytes of the young objects that became old, if this was a minor collection; a full one does not
-    /// tell them from others: 0.
+    /// Bytes of the young objects that became old, if this was a minor collection; a full one does
+    /// not tell them from others: 0.
     #[must_use]
     pub const fn promoted_bytes(&self) -> u64 {
         match self.extent {

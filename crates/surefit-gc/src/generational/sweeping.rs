@@ -50,9 +50,9 @@ impl<S: OneByOne, K: Clock> Generational<'_, S, K> {
     /// Frees an object that has no live bit any more.
     fn free(&mut self, object: Object) {
         loop {
-            // SAFETY: S1: it had a live bit until now, and each call but the last leaves a part. S2: no
-            // other object is freed before it is done. S3: access to objects, and what clients report, is
-            // compared with the live bits, and it has none.
+            // SAFETY: S1: it had a live bit until now, and each call but the last leaves a part.
+            // S2: no other object is freed before it is done. S3: access to objects, and what
+            // clients report, is compared with the live bits, and it has none.
             let freed = unsafe { self.gc.space.free(object) };
             if freed.done {
                 return;
@@ -63,9 +63,9 @@ impl<S: OneByOne, K: Clock> Generational<'_, S, K> {
     /// Has the space free all that is not marked. Costs what it keeps, or all chunks.
     fn sweep_space(&mut self, round: &mut Round) {
         let unused = self.gc.space.unused();
-        // SAFETY: S1: access to objects, and what clients report, is compared with the live bits, which
-        // are those of the marks from here on. S2: only live objects are marked (Y1), and marking left
-        // none of them grey.
+        // SAFETY: S1: access to objects, and what clients report, is compared with the live bits,
+        // which are those of the marks from here on. S2: only live objects are marked (Y1), and
+        // marking left none of them grey.
         let swept = unsafe { self.gc.space.sweep(&self.gc.marks) };
         self.gc.live.copy_from(self.gc.marks.bits(), unused);
         round.bit_words += self.gc.live.words().len() as u64;

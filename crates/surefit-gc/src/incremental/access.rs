@@ -40,12 +40,12 @@ impl<S: Stepwise, K: Clock> Incremental<'_, S, K> {
         self.gc.reference(object, word)
     }
 
-    /// Writes a reference, or none, to a word of an object. While a cycle marks, what the word referred to
-    /// is kept by this cycle.
+    /// Writes a reference, or none, to a word of an object. While a cycle marks, what the word
+    /// referred to is kept by this cycle.
     ///
     /// # Panics
-    /// As [`Incremental::load`]; and if `to` is not `None` and names no live object, or one that the cycle
-    /// will free: the program has lost it.
+    /// As [`Incremental::load`]; and if `to` is not `None` and names no live object, or one that
+    /// the cycle will free: the program has lost it.
     #[inline]
     #[track_caller]
     pub fn store_reference(&mut self, object: Object, word: u32, to: Option<Object>) {
@@ -58,11 +58,11 @@ impl<S: Stepwise, K: Clock> Incremental<'_, S, K> {
         self.store(object, word, to.map_or(0, Object::number));
     }
 
-    /// Writes a word that may have held a reference. While a cycle marks, the old word counts as one: if it
-    /// is the number of an object, this is kept by the cycle.
+    /// Writes a word that may have held a reference. While a cycle marks, the old word counts as
+    /// one: if it is the number of an object, this is kept by the cycle.
     ///
-    /// A reference must be stored as [`Object::number`](crate::Object::number) for this. A language that
-    /// stores it in another form, with a tag for example, gives the old one to
+    /// A reference must be stored as [`Object::number`](crate::Object::number) for this. A language
+    /// that stores it in another form, with a tag for example, gives the old one to
     /// [`Incremental::upgrade`], and then writes with [`Incremental::store_data`].
     ///
     /// # Panics
@@ -79,8 +79,8 @@ impl<S: Stepwise, K: Clock> Incremental<'_, S, K> {
 
     /// Writes a word that never holds a reference.
     ///
-    /// If it held one after all, the object that it referred to may be freed although the program has loaded
-    /// the reference before.
+    /// If it held one after all, the object that it referred to may be freed although the program
+    /// has loaded the reference before.
     ///
     /// # Panics
     /// As [`Incremental::load`].

@@ -10,11 +10,11 @@ use crate::statistics::Clock;
 use crate::stepwise::Stepwise;
 
 impl<S: Stepwise, K: Clock> Incremental<'_, S, K> {
-    /// Allocates an object of at least `bytes` bytes, all zero. If there is no room for it, finishes the
-    /// cycle that runs, and then, if that did not help, runs a whole one.
+    /// Allocates an object of at least `bytes` bytes, all zero. If there is no room for it,
+    /// finishes the cycle that runs, and then, if that did not help, runs a whole one.
     ///
-    /// The new object is not a root: the next cycle may free it, unless the client reports it when that
-    /// starts.
+    /// The new object is not a root: the next cycle may free it, unless the client reports it when
+    /// that starts.
     ///
     /// # Errors
     /// As [`Collector::alloc`](crate::Collector::alloc).
@@ -80,8 +80,8 @@ impl<S: Stepwise, K: Clock> Incremental<'_, S, K> {
         served
     }
 
-    /// Allocates; if there is no room, merges what the space left apart, or moves objects together, and
-    /// tries once more. No cycle runs.
+    /// Allocates; if there is no room, merges what the space left apart, or moves objects together,
+    /// and tries once more. No cycle runs.
     fn alloc_or_merge(&mut self, bytes: usize) -> Result<Object, Refused> {
         let served = self.alloc_as_is(bytes);
         match served.is_err() && self.gc.space.merge() {

@@ -13,7 +13,8 @@ impl<S: Stepwise, K: Clock> Incremental<'_, S, K> {
         matches!(self.phase, Phase::Mark)
     }
 
-    /// Follows a reference that a word loses, as far as it was not followed yet. Any number may be given.
+    /// Follows a reference that a word loses, as far as it was not followed yet. Any number may be
+    /// given.
     #[inline]
     pub(super) fn shade_old(&mut self, value: u32) {
         if let Some(old) = Object::of(value) {
@@ -31,8 +32,8 @@ impl<S: Stepwise, K: Clock> Incremental<'_, S, K> {
 
     /// What a weak reference leads to: `None` if the object is dead or freed.
     ///
-    /// Every weak reference must be upgraded before its object is used: what it leads to is kept then as
-    /// if it had been reachable when the cycle started.
+    /// Every weak reference must be upgraded before its object is used: what it leads to is kept
+    /// then as if it had been reachable when the cycle started.
     #[must_use]
     pub fn upgrade(&mut self, object: Object) -> Option<Object> {
         let lives = self.contains(object);
@@ -42,8 +43,8 @@ impl<S: Stepwise, K: Clock> Incremental<'_, S, K> {
         lives.then_some(object)
     }
 
-    /// Whether a reference names a live object: it was allocated, no cycle has freed it, and the one that
-    /// runs will not free it.
+    /// Whether a reference names a live object: it was allocated, no cycle has freed it, and the
+    /// one that runs will not free it.
     ///
     /// While a cycle marks, it is not known yet whether it will: then the object counts as live.
     #[must_use]

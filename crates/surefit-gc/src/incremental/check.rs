@@ -11,7 +11,8 @@ use crate::statistics::Clock;
 use crate::stepwise::Stepwise;
 
 impl<S: Stepwise, K: Clock> Incremental<'_, S, K> {
-    /// Verifies G2 to G6, G8 to G10 and the invariants of the space, also for a merge that is not at its end.
+    /// Verifies G2 to G6, G8 to G10 and the invariants of the space, also for a merge that is not
+    /// at its end.
     ///
     /// # Errors
     /// The first invariant that does not hold.
@@ -46,8 +47,8 @@ impl<S: Stepwise, K: Clock> Incremental<'_, S, K> {
         }
     }
 
-    /// Verifies that no live object is being freed, and that the sweep and the pass over grey objects are at
-    /// a word of bits.
+    /// Verifies that no live object is being freed, and that the sweep and the pass over grey
+    /// objects are at a word of bits.
     fn check_phase(&self) -> Result<(), Corruption> {
         let words = self.gc.live.words().len();
         let is_there = self.phase != Phase::Sweep || (self.cursor as usize) < words;
@@ -169,8 +170,8 @@ impl<S: Stepwise, K: Clock> Incremental<'_, S, K> {
         self.gc.marks.contains(object)
     }
 
-    /// The objects that are marked and still to be scanned, an object perhaps twice. No other object that
-    /// this cycle keeps leads to a white one.
+    /// The objects that are marked and still to be scanned, an object perhaps twice. No other
+    /// object that this cycle keeps leads to a white one.
     pub fn pending(&self) -> impl Iterator<Item = Object> {
         let stack = self.gc.stack.iter().take(self.pending.len);
         let stacked = stack.filter_map(|entry| Object::of((entry >> 32) as u32));

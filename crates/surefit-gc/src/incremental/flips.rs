@@ -85,8 +85,8 @@ impl<S: Stepwise> Subject for Incremental<'_, S> {
     }
 }
 
-/// Only the program knows what its objects refer to: so which of them are marked, if as many are as were
-/// counted.
+/// Only the program knows what its objects refer to: so which of them are marked, if as many are as
+/// were counted.
 fn is_marking(changes: &[Changed]) -> bool {
     is_asked(changes) || changes.iter().any(|&(name, ..)| name == "mark bits")
 }

@@ -20,63 +20,68 @@
 //!                    the new object is black in Mark and Weak, and in Sweep from word w on
 //! ```
 //! A cycle frees what was dead when it started, and keeps all that the roots led to then: the
-//! *snapshot*. References that the program loads later come from the snapshot, or were stored since and
-//! so are those of objects in the snapshot or born since. So roots need no barrier: they are taken once,
-//! in one step. A reference can be lost to the collector only if it is overwritten before it was
-//! followed; therefore a store shades the old value. What a weak reference leads to need not be in the
-//! snapshot; therefore an upgrade shades it.
+//! *snapshot*. References that the program loads later come from the snapshot, or were stored since
+//! and so are those of objects in the snapshot or born since. So roots need no barrier: they are
+//! taken once, in one step. A reference can be lost to the collector only if it is overwritten
+//! before it was followed; therefore a store shades the old value. What a weak reference leads to
+//! need not be in the snapshot; therefore an upgrade shades it.
 //!
-//! Words are numbers, and the collector does not know which are references. [`Incremental::store`] takes
-//! the old word for one: if it is not, but is the number of a dead object, that object is kept until the
-//! next cycle. [`Incremental::store_data`] and [`Incremental::store_bytes`] look at no old word: they
-//! are for words that never hold references. Whoever overwrites references with them may lose an object
-//! that it still uses. This is no worse than a reference that was not reported to a
-//! [`Collector`](crate::Collector): every access, store of a reference and report is compared with the
-//! live bits, so the lost object is told with a panic, or its number is that of a later object.
+//! Words are numbers, and the collector does not know which are references. [`Incremental::store`]
+//! takes the old word for one: if it is not, but is the number of a dead object, that object is
+//! kept until the next cycle. [`Incremental::store_data`] and [`Incremental::store_bytes`] look at
+//! no old word: they are for words that never hold references. Whoever overwrites references with
+//! them may lose an object that it still uses. This is no worse than a reference that was not
+//! reported to a [`Collector`](crate::Collector): every access, store of a reference and report is
+//! compared with the live bits, so the lost object is told with a panic, or its number is that of a
+//! later object.
 //!
 //! # Invariants
-//! - G2, G3: those of the [`Collector`](crate::Collector); an object that is being freed in parts counts
-//!   as freed.
+//! - G2, G3: those of the [`Collector`](crate::Collector); an object that is being freed in parts
+//!   counts as freed.
 //! - G4: Only live objects are marked. In Idle and Merge none is, in Sweep none before word `w`.
-//! - G5: Every object on the stack lives and is marked. In other phases than Roots and Mark the stack is
-//!   empty, and no object is grey.
-//! - G6: No grey object is forgotten: each is at or after the position of the pass over the grey bits, or
-//!   at or after the lowest that was dropped since it began.
-//! - G7: In Mark, every object of the snapshot is marked, or a chain of white ones leads to it from one
-//!   that is still to be scanned. After Mark, a marked object refers to marked objects alone.
+//! - G5: Every object on the stack lives and is marked. In other phases than Roots and Mark the
+//!   stack is empty, and no object is grey.
+//! - G6: No grey object is forgotten: each is at or after the position of the pass over the grey
+//!   bits, or at or after the lowest that was dropped since it began.
+//! - G7: In Mark, every object of the snapshot is marked, or a chain of white ones leads to it from
+//!   one that is still to be scanned. After Mark, a marked object refers to marked objects alone.
 //!   `check` cannot ask the client for references; the tests verify it.
 //! - G8: `live_objects`, `live_bytes` and `occupied` are those of the live bits.
-//! - G9: In a cycle, as many live objects are not marked, or condemned, as were not marked by it, shaded or
-//!   born in it.
-//! - G10: An object that is being freed in parts has no live bit; it is that of the space, and only Sweep
-//!   has one.
+//! - G9: In a cycle, as many live objects are not marked, or condemned, as were not marked by it,
+//!   shaded or born in it.
+//! - G10: An object that is being freed in parts has no live bit; it is that of the space, and only
+//!   Sweep has one.
 //! - In Merge, the space can go on at the cursor: [`Stepwise::check_part`].
 //!
 //! # Bounds
-//! Work is counted in units: a root, a weak reference, a word of an object that is scanned (at least the
-//! references that it reported), a word of mark bits, a freed object or part of one, a word that the
-//! space moves meanwhile, a pair of free neighbours. A step does less than its budget plus
+//! Work is counted in units: a root, a weak reference, a word of an object that is scanned (at
+//! least the references that it reported), a word of mark bits, a freed object or part of one, a
+//! word that the space moves meanwhile, a pair of free neighbours. A step does less than its budget
+//! plus
 //! [`Incremental::most_excess`]: the largest of a stride of references, and a free of the space. The
-//! roots are a step by themselves, of one unit per reference. A cycle does at most as much as `roots`,
-//! the words of what it marks with one unit per scan, the weak references, the words of bits for each
-//! pass and for the sweep, and one per object that it frees. docs/bounds.md, 5.1, derives this. Not counted
-//! are a few numbers per size-class that Compact-fit reads when a sweep begins.
+//! roots are a step by themselves, of one unit per reference. A cycle does at most as much as
+//! `roots`, the words of what it marks with one unit per scan, the weak references, the words of
+//! bits for each pass and for the sweep, and one per object that it frees. docs/bounds.md, 5.1,
+//! derives this. Not counted are a few numbers per size-class that Compact-fit reads when a sweep
+//! begins.
 //!
 //! A store costs one load and two bits more while marking, one comparison otherwise.
 //!
 //! # Departures
-//! Births behind the sweep are white, and the sweep makes white what it keeps, so that no pass clears marks.
-//! Upgrades of weak references shade. Deferred coalescing merges after each sweep instead of after a request
-//! that failed: a program that wants short pauses does not want to wait for that request.
+//! Births behind the sweep are white, and the sweep makes white what it keeps, so that no pass
+//! clears marks. Upgrades of weak references shade. Deferred coalescing merges after each sweep
+//! instead of after a request that failed: a program that wants short pauses does not want to wait
+//! for that request.
 //!
 //! # Drawbacks
-//! Objects that die in a cycle, or were born in it, are kept until the next one. If the program does not
-//! call `step` often enough, `alloc` finishes the cycle, as long as that takes; this is counted.
+//! Objects that die in a cycle, or were born in it, are kept until the next one. If the program
+//! does not call `step` often enough, `alloc` finishes the cycle, as long as that takes; this is
+//! counted.
 //!
 //! # Source
-//! Yuasa, Real-time garbage collection on general-purpose machines (1990): the snapshot and its barrier.
-//! Bacon, Cheng, Rajan, A real-time garbage collector with low overhead and consistent utilization
-//! (2003): the snapshot over arraylets.
+//! Yuasa, Real-time garbage collection on general-purpose machines (1990): the snapshot and its
+//! barrier. Bacon, Cheng, Rajan, A real-time garbage collector with low overhead and consistent
+//! utilization (2003): the snapshot over arraylets.
 
 mod access;
 mod alloc;
@@ -163,8 +168,8 @@ pub struct Incremental<'m, S, K = NoClock> {
 }
 
 impl<'m, S: Stepwise, K: Clock> Incremental<'m, S, K> {
-    /// Makes a collector that stops the program into one that works in steps. Its objects stay. O(bits
-    /// and objects).
+    /// Makes a collector that stops the program into one that works in steps. Its objects stay.
+    /// O(bits and objects).
     #[must_use]
     pub fn over(mut collector: Collector<'m, S, K>) -> Self {
         collector.marks.clear();
@@ -188,8 +193,8 @@ impl<'m, S: Stepwise, K: Clock> Incremental<'m, S, K> {
         }
     }
 
-    /// Starts a cycle: takes the roots, in one step of one unit per reference that they report. Does
-    /// nothing if a cycle runs.
+    /// Starts a cycle: takes the roots, in one step of one unit per reference that they report.
+    /// Does nothing if a cycle runs.
     pub fn start(&mut self, client: &mut impl Client<S>) -> Step {
         let work = match self.phase {
             Phase::Idle => {
@@ -241,8 +246,8 @@ impl<'m, S: Stepwise, K: Clock> Incremental<'m, S, K> {
         }
     }
 
-    /// A step does less than its budget and so many units of work, if each call of the client reports at
-    /// most [`Edges::STRIDE`] references.
+    /// A step does less than its budget and so many units of work, if each call of the client
+    /// reports at most [`Edges::STRIDE`] references.
     #[must_use]
     pub fn most_excess(&self) -> u64 {
         let scan = 1 + u64::from(Edges::STRIDE);
@@ -258,8 +263,8 @@ impl<'m, S: Stepwise, K: Clock> Incremental<'m, S, K> {
         Step::done(roots + self.run(client, u64::MAX))
     }
 
-    /// Frees every object that the client's roots do not lead to now: finishes the cycle that runs, and
-    /// then runs a whole one. Returns the work.
+    /// Frees every object that the client's roots do not lead to now: finishes the cycle that runs,
+    /// and then runs a whole one. Returns the work.
     pub fn collect(&mut self, client: &mut impl Client<S>) -> Step {
         let finished = self.finish(client).work;
         let roots = self.start(client).work;

@@ -10,15 +10,16 @@ use crate::statistics::Clock;
 use crate::stepwise::Stepwise;
 
 impl<S: Stepwise, K: Clock> Incremental<'_, S, K> {
-    /// The same collector under a schedule, for its whole life: its bounds hold if nothing lives yet. A
-    /// schedule by time asks the collector's clock.
+    /// The same collector under a schedule, for its whole life: its bounds hold if nothing lives
+    /// yet. A schedule by time asks the collector's clock.
     ///
-    /// [`Incremental::alloc_as_is`] does not work before it allocates, but what it allocates counts.
+    /// [`Incremental::alloc_as_is`] does not work before it allocates, but what it allocates
+    /// counts.
     ///
     /// # Panics
     /// If a schedule by time has no room in a quantum for one piece of work: it needs
-    /// [`Incremental::most_excess`] units at least, and its `grain` must not be less. Or if it has a
-    /// clock that [stands still](Clock::stands_still), as [`NoClock`](crate::NoClock) does.
+    /// [`Incremental::most_excess`] units at least, and its `grain` must not be less. Or if it has
+    /// a clock that [stands still](Clock::stands_still), as [`NoClock`](crate::NoClock) does.
     #[must_use]
     pub fn with_schedule(mut self, schedule: Schedule) -> Self {
         if let Schedule::ByTime(pace) = &schedule {
@@ -49,8 +50,8 @@ impl<S: Stepwise, K: Clock> Incremental<'_, S, K> {
         self.pacer.paced()
     }
 
-    /// The pauses that the schedule made, those of requests that found no room, and the time that the
-    /// program offered. Steps that the program calls itself are not among them.
+    /// The pauses that the schedule made, those of requests that found no room, and the time that
+    /// the program offered. Steps that the program calls itself are not among them.
     #[must_use]
     pub const fn pauses(&self) -> &Pauses {
         self.pacer.pauses()
@@ -62,7 +63,8 @@ impl<S: Stepwise, K: Clock> Incremental<'_, S, K> {
         self.occupied
     }
 
-    /// Whether the collector can use time now: a cycle runs, or the trigger of the schedule is reached.
+    /// Whether the collector can use time now: a cycle runs, or the trigger of the schedule is
+    /// reached.
     ///
     /// A program that has time to spare asks this, and then calls [`Incremental::offer`] or
     /// [`Incremental::run_until`].
@@ -75,18 +77,18 @@ impl<S: Stepwise, K: Clock> Incremental<'_, S, K> {
         !matches!(self.phase, Phase::Idle)
     }
 
-    /// Offers at least `units` units of work to the collector; under a schedule by time, the quantum
-    /// that is due, if one is. Begins a cycle if the trigger is reached. Does nothing if the collector
-    /// is not [`due`](Incremental::due). Returns whether it is due after it.
+    /// Offers at least `units` units of work to the collector; under a schedule by time, the
+    /// quantum that is due, if one is. Begins a cycle if the trigger is reached. Does nothing if
+    /// the collector is not [`due`](Incremental::due). Returns whether it is due after it.
     pub fn offer(&mut self, client: &mut impl Client<S>, units: u64) -> bool {
         pacer::offer(&mut Driven { gc: self, client }, units);
         self.due()
     }
 
-    /// Offers the time until a deadline, in ticks of the collector's clock: what is left of a frame,
-    /// of an audio buffer, or until the next event. `rate` is declared: how much work is done in so
-    /// many ticks, at least; no step is made that could be late at this rate. Returns by how many
-    /// ticks it was late all the same: 0 if the declaration holds.
+    /// Offers the time until a deadline, in ticks of the collector's clock: what is left of a
+    /// frame, of an audio buffer, or until the next event. `rate` is declared: how much work is
+    /// done in so many ticks, at least; no step is made that could be late at this rate. Returns by
+    /// how many ticks it was late all the same: 0 if the declaration holds.
     ///
     /// Does nothing if the collector is not [`due`](Incremental::due). The roots are taken in one
     /// piece: a cycle begins only if the time is enough for as many as there were in any cycle yet.

@@ -10,8 +10,8 @@ use crate::object::Object;
 use crate::space::Space;
 use crate::stack::Stack;
 
-/// What is still to be scanned, between two steps: the state of the mark stack and of the pass over grey
-/// bits.
+/// What is still to be scanned, between two steps: the state of the mark stack and of the pass over
+/// grey bits.
 #[derive(Debug, Default)]
 pub(super) struct Pending {
     /// Entries of the stack.
@@ -75,8 +75,8 @@ impl<'a> Scanning<'a> {
         }
     }
 
-    /// Scans the newest entry of the stack. Returns the work, and the references that it reported; `None`
-    /// if the stack is empty.
+    /// Scans the newest entry of the stack. Returns the work, and the references that it reported;
+    /// `None` if the stack is empty.
     pub(super) fn scan<S: Space>(
         &mut self,
         space: &S,
@@ -95,8 +95,8 @@ impl<'a> Scanning<'a> {
         Some((1 + edges.max(u64::from(words)), edges))
     }
 
-    /// Looks for the next grey object in one word of bits, and puts it on the empty stack. Returns whether
-    /// marking goes on.
+    /// Looks for the next grey object in one word of bits, and puts it on the empty stack. Returns
+    /// whether marking goes on.
     pub(super) fn find_grey(&mut self, unused: Range<u32>) -> bool {
         let Some(number) = self.pending.pass else {
             self.pending.pass = self.edges.dropped.take().map(Object::number);

@@ -49,8 +49,8 @@ pub struct Cycle {
     pub deepest: usize,
     /// Objects that a store or an upgrade marked: they may be dead at its end, and are kept.
     pub shaded: u64,
-    /// Objects that were allocated while it ran and kept without being looked at: they may be dead at
-    /// its end.
+    /// Objects that were allocated while it ran and kept without being looked at: they may be dead
+    /// at its end.
     pub born: u64,
     /// Bytes of these.
     pub born_bytes: u64,
@@ -79,10 +79,11 @@ pub struct Steps {
     pub largest_excess: u64,
     /// The most work of the roots of one cycle.
     pub largest_roots: u64,
-    /// Calls of the client that did more than a step's bound allows for: a scan that reported more than
-    /// [`Edges::STRIDE`](crate::Edges::STRIDE) references, or as many weak references at once.
+    /// Calls of the client that did more than a step's bound allows for: a scan that reported more
+    /// than [`Edges::STRIDE`](crate::Edges::STRIDE) references, or as many weak references at once.
     pub overruns: u64,
-    /// Cycles that ran when [`alloc`](crate::Incremental::alloc) had no room, and were finished at once.
+    /// Cycles that ran when [`alloc`](crate::Incremental::alloc) had no room, and were finished at
+    /// once.
     pub forced: u64,
     /// Whole cycles that it ran at once because that did not help.
     pub whole: u64,

@@ -19,8 +19,8 @@ impl<S: Stepwise, K: Clock> Incremental<'_, S, K> {
         work
     }
 
-    /// The lowest dead object in the word of bits that is being swept. It dies: it has no live bit any
-    /// more.
+    /// The lowest dead object in the word of bits that is being swept. It dies: it has no live bit
+    /// any more.
     fn next_dead(&mut self) -> Option<Object> {
         let nth = self.cursor as usize;
         let dead = self.gc.live.word(nth) & !self.gc.marks.bits().word(nth);
@@ -42,9 +42,9 @@ impl<S: Stepwise, K: Clock> Incremental<'_, S, K> {
 
     /// Frees an object that has no live bit any more, or a part of it.
     fn free(&mut self, object: Object) -> u64 {
-        // SAFETY: S1: it had a live bit until it became the one that is dying, and is freed once. S2: no
-        // other is freed before it is done. S3: access is compared with the live bits, and it has none;
-        // marking has ended.
+        // SAFETY: S1: it had a live bit until it became the one that is dying, and is freed once.
+        // S2: no other is freed before it is done. S3: access is compared with the live bits, and
+        // it has none; marking has ended.
         let freed = unsafe { self.gc.space.free(object) };
         if freed.done {
             self.dying = None;
@@ -66,7 +66,8 @@ impl<S: Stepwise, K: Clock> Incremental<'_, S, K> {
 
     /// Merges a pair of free neighbours, or ends the cycle.
     pub(super) fn merge(&mut self) -> u64 {
-        // SAFETY: S1: in this phase nothing is freed; `make_room` merges only when the phase has ended.
+        // SAFETY: S1: in this phase nothing is freed; `make_room` merges only when the phase has
+        // ended.
         match unsafe { self.gc.space.merge_part(self.cursor) } {
             Some(next) => self.cursor = next,
             None => self.end_cycle(),

@@ -1,9 +1,9 @@
-//! Every interleaving of a program and the collector's smallest steps on a heap of a few objects, with the real
-//! collector; and faults that must be seen.
+//! Every interleaving of a program and the collector's smallest steps on a heap of a few objects,
+//! with the real collector; and faults that must be seen.
 //!
-//! A state is what the collector knows, the words of all objects that are not freed, the program's registers and
-//! the set of objects that the cycle must free. Two states that differ only in the order of a free list count as
-//! one.
+//! A state is what the collector knows, the words of all objects that are not freed, the program's
+//! registers and the set of objects that the cycle must free. Two states that differ only in the
+//! order of a free list count as one.
 
 extern crate alloc;
 extern crate std;
@@ -325,10 +325,12 @@ impl<S: Stepwise> Machine<'_, S> {
     }
 }
 
-/// What a search found: its states and their transitions, or the shortest program that shows the fault.
+/// What a search found: its states and their transitions, or the shortest program that shows the
+/// fault.
 type Found = Result<(usize, usize), (Vec<u8>, String)>;
 
-/// Searches breadth first. `run` runs a program on a new machine, and returns the state that it leads to.
+/// Searches breadth first. `run` runs a program on a new machine, and returns the state that it
+/// leads to.
 fn search(size: Size, run: impl Fn(&[u8]) -> Result<Vec<u32>, String>) -> Found {
     let (mut seen, mut at, mut transitions) = (BTreeSet::new(), 0, 0);
     // A state is reached by an action from an earlier one.
@@ -481,8 +483,8 @@ fn every_interleaving_of_programs_and_steps_on_compact_fit() {
     assert_eq!(states(Bound::Pages(1), size(1, 1, false, 1), 100), 628);
 }
 
-/// The shortest programs that show a fault. Only the one that leaves marks behind the sweep is told by `check`,
-/// the others by what they do.
+/// The shortest programs that show a fault. Only the one that leaves marks behind the sweep is told
+/// by `check`, the others by what they do.
 #[test]
 fn every_fault_is_seen() {
     let seen = |fault, size| {

@@ -231,8 +231,8 @@ fn no_program_occupies_more_than_the_bound_by_time_and_some_occupies_as_much() {
     }
 }
 
-/// What is declared is needed: with less work done, or more allocated, the bound is passed. By work, M
-/// alone is: a cycle that takes longer than was declared is finished at once.
+/// What is declared is needed: with less work done, or more allocated, the bound is passed. By
+/// work, M alone is: a cycle that takes longer than was declared is finished at once.
 #[test]
 fn a_declaration_that_is_not_kept_passes_the_bound() {
     let pace = by_time(2, (2, 2), 1, 4, 1);

@@ -1,5 +1,5 @@
-//! Certificates for collected heaps: what a program declares, and the schedule and the bytes that are
-//! enough for it.
+//! Certificates for collected heaps: what a program declares, and the schedule and the bytes that
+//! are enough for it.
 //!
 //! ```text
 //! M, R, V          what lives; roots; weak references
@@ -21,14 +21,15 @@ use super::{Amount, ByTime, ByWork, Quanta, Schedule};
 
 /// What a program keeps at most.
 ///
-/// Its [`Client::scan`](crate::Client::scan) takes a slot for a word: one call looks at all of an object,
-/// or at [`Edges::STRIDE`](crate::Edges::STRIDE) words and the last one at the rest. A client that looks
-/// at fewer in a call is called more often, and a cycle has more work than the certificate counts.
+/// Its [`Client::scan`](crate::Client::scan) takes a slot for a word: one call looks at all of an
+/// object, or at [`Edges::STRIDE`](crate::Edges::STRIDE) words and the last one at the rest. A
+/// client that looks at fewer in a call is called more often, and a cycle has more work than the
+/// certificate counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Program {
-    /// M: what lives at most, in chunks or page-blocks: what its roots lead to, the object of the present
-    /// request, and what it may still upgrade weak references to. It is the sum of `cost` of their
-    /// requests, as for all that is declared.
+    /// M: what lives at most, in chunks or page-blocks: what its roots lead to, the object of the
+    /// present request, and what it may still upgrade weak references to. It is the sum of `cost`
+    /// of their requests, as for all that is declared.
     pub live: Amount,
     /// References that its roots report at most.
     pub roots: u64,
@@ -43,9 +44,9 @@ pub struct Program {
 pub enum Headroom {
     /// By work: A, what may be allocated during a cycle. The more, the slower the rate.
     ByWork(Amount),
-    /// By time: the quanta, and what is declared: what the program allocates at most in requests that
-    /// begin within one quantum of its own, and the units of work that a quantum of the collector has
-    /// time for, at least.
+    /// By time: the quanta, and what is declared: what the program allocates at most in requests
+    /// that begin within one quantum of its own, and the units of work that a quantum of the
+    /// collector has time for, at least.
     ByTime {
         /// The quanta.
         quanta: Quanta,
@@ -58,12 +59,13 @@ pub enum Headroom {
 
 /// The schedule, and the bytes of region, that are enough for a program.
 ///
-/// A collector over a region of exactly so many bytes, with this mark stack and under this schedule,
-/// refuses nothing and never finishes a cycle at once, as long as the program keeps to what it declared.
+/// A collector over a region of exactly so many bytes, with this mark stack and under this
+/// schedule, refuses nothing and never finishes a cycle at once, as long as the program keeps to
+/// what it declared.
 ///
-/// If the work of a cycle is more than W, a schedule by work still refuses nothing: a cycle that has not
-/// ended when A is used up is finished before the next request, which waits as long as that takes. It is
-/// counted: [`Paced::cycles_overdue`](super::Paced::cycles_overdue).
+/// If the work of a cycle is more than W, a schedule by work still refuses nothing: a cycle that
+/// has not ended when A is used up is finished before the next request, which waits as long as that
+/// takes. It is counted: [`Paced::cycles_overdue`](super::Paced::cycles_overdue).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CollectedCertificate {
     /// The schedule.
@@ -77,8 +79,8 @@ pub struct CollectedCertificate {
     /// Bytes of region. Over Compact-fit it begins at a multiple of the page size.
     ///
     /// The collector gets exactly so many, the first ones of a longer region:
-    /// `&mut region[..certificate.region_bytes]`. All bits of its region are swept, so over a longer one W
-    /// would be more.
+    /// `&mut region[..certificate.region_bytes]`. All bits of its region are swept, so over a
+    /// longer one W would be more.
     pub region_bytes: usize,
     /// Those of them that the space takes, at most.
     pub heap_bytes: usize,
@@ -89,7 +91,8 @@ pub struct CollectedCertificate {
 pub enum NotCertifiable {
     /// No heap is large enough, or the space has no bound for it.
     Heap,
-    /// A quantum of the collector is shorter than one piece of work, which may have this many units.
+    /// A quantum of the collector is shorter than one piece of work, which may have this many
+    /// units.
     Quantum {
         /// The units of the longest piece.
         grain: u64,

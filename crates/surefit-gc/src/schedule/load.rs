@@ -8,19 +8,21 @@
 //! | sweep | a unit per word of live bits; for each chunk or page-block that is freed 1, and the words that the free moves |
 //! | merge | 1 |
 //!
-//! R, V: references that roots report; weak references. L, w: objects of the snapshot, and their words.
-//! A free moves at most m page-blocks of the class that it frees: so at most m times the words freed.
+//! R, V: references that roots report; weak references. L, w: objects of the snapshot, and their
+//! words. A free moves at most m page-blocks of the class that it frees: so at most m times the
+//! words freed.
 //!
-//! Let T objects of t words be occupied when a cycle begins. What the snapshot does not reach is freed:
-//! T − L objects of t − w words. So marking and freeing take L + w + ⌊w/64⌋ + T − L + m·(t − w) at
-//! most. L cancels, and the rest is greatest for w = 0 or for the greatest w.
+//! Let T objects of t words be occupied when a cycle begins. What the snapshot does not reach is
+//! freed: T − L objects of t − w words. So marking and freeing take L + w + ⌊w/64⌋ + T − L + m·(t −
+//! w) at most. L cancels, and the rest is greatest for w = 0 or for the greatest w.
 //!
 //! # Conditions
 //! The mark stack has room for every live object: an object is on it at most once, so it never
-//! overflows. An object reports no more references than it has words, in one scan for each 64 of its words
-//! or in one for all: shorter scans are more of them. Words that are overwritten with [`Incremental::store`](crate::Incremental::store) hold
-//! references that the program may use, or 0. What a weak reference leads to, and is upgraded, counts as
-//! live. Free neighbours are merged at once, if at all.
+//! overflows. An object reports no more references than it has words, in one scan for each 64 of
+//! its words or in one for all: shorter scans are more of them. Words that are overwritten with
+//! [`Incremental::store`](crate::Incremental::store) hold references that the program may use,
+//! or 0. What a weak reference leads to, and is upgraded, counts as live. Free neighbours are
+//! merged at once, if at all.
 #![deny(unsafe_code)]
 
 use super::Amount;

@@ -25,18 +25,18 @@
 //!
 //! The terms: M is live. At most A is *floating garbage* of the last cycle: allocated during it,
 //! dead by its end, and kept. At most A is allocated during the present cycle. (What died of a
-//! snapshot also floats; it is contained in M, as the snapshot's part.) A program reaches M + 2A: it
-//! keeps M, and drops all else that it allocates.
+//! snapshot also floats; it is contained in M, as the snapshot's part.) A program reaches M + 2A:
+//! it keeps M, and drops all else that it allocates.
 //!
 //! **By work.** Before the a-th byte of a cycle is allocated, ⌊a·W/(A + 1)⌋ units of the cycle are
-//! done; so before the A + 1st byte all W are, and it has ended. The same holds for objects. The rate is W/(A + 1)
-//! units a byte. If W is too low, the cycle is finished at once before more than A is allocated: M + 2A
-//! holds for any W, and W says how long a request waits.
+//! done; so before the A + 1st byte all W are, and it has ended. The same holds for objects. The
+//! rate is W/(A + 1) units a byte. If W is too low, the cycle is finished at once before more than
+//! A is allocated: M + 2A holds for any W, and W says how long a request waits.
 //!
 //! **By time.** The program allocates at most `a` in a quantum of its own, and a quantum of the
-//! collector does at least `w` units, unless the cycle ends in it. So a cycle takes n = ⌈W/w⌉ quanta
-//! at most, and the program has n − 1 quanta between them: A = (n − 1)·a. A cycle cannot begin
-//! before the program has had the quantum that it is in. So `a` more may be occupied when it
+//! collector does at least `w` units, unless the cycle ends in it. So a cycle takes n = ⌈W/w⌉
+//! quanta at most, and the program has n − 1 quanta between them: A = (n − 1)·a. A cycle cannot
+//! begin before the program has had the quantum that it is in. So `a` more may be occupied when it
 //! begins: M + 2A + a = M + (2n − 1)·a.
 //!
 //! # Departures
@@ -124,9 +124,9 @@ impl Rate {
 /// Work by allocation: a cycle of at most so many units ends before more is allocated than this.
 ///
 /// # Drawbacks
-/// A request of b bytes waits for ⌈b·W/(A + 1)⌉ units, and one piece of work more: one that takes a tenth
-/// of A waits for a tenth of the cycle. Pauses are short if no object is large beside A. Quanta of
-/// [`ByTime`] do not depend on the sizes of objects.
+/// A request of b bytes waits for ⌈b·W/(A + 1)⌉ units, and one piece of work more: one that takes a
+/// tenth of A waits for a tenth of the cycle. Pauses are short if no object is large beside A.
+/// Quanta of [`ByTime`] do not depend on the sizes of objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ByWork {
     /// M: what lives at most, the object of the present request included.
@@ -164,7 +164,8 @@ impl ByWork {
     }
 }
 
-/// ⌊work·part/(whole + 1)⌋; without end if the part is more than the whole, for `work` may be wrong.
+/// ⌊work·part/(whole + 1)⌋; without end if the part is more than the whole, for `work` may be
+/// wrong.
 const fn share(work: u64, part: u64, whole: u64) -> u64 {
     if part > whole {
         return u64::MAX;
@@ -183,8 +184,9 @@ pub struct ByTime {
     /// Declared: what the program allocates at most in requests that begin within one quantum of
     /// its own.
     pub allocated: Amount,
-    /// Declared: the units of work that a quantum of the collector has time for at least, beside its
-    /// readings of the clock. It does as many, less `grain − 1` at most, and more while time is left.
+    /// Declared: the units of work that a quantum of the collector has time for at least, beside
+    /// its readings of the clock. It does as many, less `grain − 1` at most, and more while time is
+    /// left.
     pub units: u64,
     /// The most units of one piece of work, which is not divided.
     pub grain: u64,

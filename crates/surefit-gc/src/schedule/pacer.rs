@@ -8,8 +8,8 @@
 //!             by time:  a cycle, or b would pass the trigger; and the program had its quantum:
 //!                       a quantum of steps
 //! ```
-//! It knows nothing of heaps: [`Stepped`] is what it asks of a collector. Tests put a count of bytes
-//! in the collector's place.
+//! It knows nothing of heaps: [`Stepped`] is what it asks of a collector. Tests put a count of
+//! bytes in the collector's place.
 #![deny(unsafe_code)]
 
 use super::{Amount, ByTime, ByWork, Pauses};
@@ -22,8 +22,8 @@ pub enum Schedule {
     Whole,
     /// Cycles begin at a trigger. Steps are left to the program, which calls
     /// [`Incremental::offer`](crate::Incremental::offer) or
-    /// [`Incremental::run_until`](crate::Incremental::run_until) when it has time. If there are too few steps,
-    /// the heap runs out, and the rest of the cycle is done at once: this is counted.
+    /// [`Incremental::run_until`](crate::Incremental::run_until) when it has time. If there are too
+    /// few steps, the heap runs out, and the rest of the cycle is done at once: this is counted.
     Asked(Amount),
     /// Cycles begin at a trigger, and work is done in proportion to allocation.
     ByWork(ByWork),
@@ -37,7 +37,8 @@ pub struct Paced {
     /// Cycles that began because the trigger was reached.
     pub cycles: u64,
     /// By work: cycles that had not ended after W units when A was used up. They were finished at
-    /// once: W was not enough for the program, or for a region that is longer than the certificate's.
+    /// once: W was not enough for the program, or for a region that is longer than the
+    /// certificate's.
     pub cycles_overdue: u64,
     /// Quanta of the collector.
     pub quanta: u64,
@@ -196,8 +197,8 @@ pub(crate) fn before(driven: &mut impl Stepped, next: Amount) {
     }
 }
 
-/// Takes the time that a program offers, if the collector can use it: at least so many units of work,
-/// or, by time, the quantum that is due. Returns whether a cycle runs after it.
+/// Takes the time that a program offers, if the collector can use it: at least so many units of
+/// work, or, by time, the quantum that is due. Returns whether a cycle runs after it.
 pub(crate) fn offer(driven: &mut impl Stepped, units: u64) {
     let schedule = driven.pacer().schedule;
     match schedule {

@@ -1,9 +1,9 @@
-//! A campaign of flips: what `check` of a collector does not tell must do no harm in a drive beside a
-//! naive model.
+//! A campaign of flips: what `check` of a collector does not tell must do no harm in a drive beside
+//! a naive model.
 //!
-//! Every word that a collector keeps beside its heap is changed: bits, stacks, and what it knows of the
-//! objects and of the cycle that runs. The words of the heaps are in the campaigns of their crates. Left
-//! out by name is what docs/guarantees.md says.
+//! Every word that a collector keeps beside its heap is changed: bits, stacks, and what it knows of
+//! the objects and of the cycle that runs. The words of the heaps are in the campaigns of their
+//! crates. Left out by name is what docs/guarantees.md says.
 
 extern crate alloc;
 extern crate std;
@@ -51,8 +51,8 @@ impl Word {
         Self {
             name,
             bytes,
-            // SAFETY: a field of the collector, or of its region; it stays where it is while it is attacked, and
-            // nobody refers to it between two calls.
+            // SAFETY: a field of the collector, or of its region; it stays where it is while it is
+            // attacked, and nobody refers to it between two calls.
             get: Box::new(move || read(unsafe { place.read() })),
             // SAFETY: as above.
             set: Box::new(move |value| unsafe { place.write(write(value)) }),
@@ -135,8 +135,8 @@ pub(crate) struct Target<T> {
     pub(crate) region: (NonNull<u8>, usize),
 }
 
-/// Changes the words. `is_sound` checks, `drive` returns what was served; `leaves_out` says which changes
-/// are left out.
+/// Changes the words. `is_sound` checks, `drive` returns what was served; `leaves_out` says which
+/// changes are left out.
 pub(crate) fn attack<T, R: PartialEq>(
     name: &str,
     target: &Target<T>,
@@ -572,8 +572,8 @@ pub(crate) fn driven<T: Subject>(mut subject: T) -> (Box<T>, State) {
     (Box::new(subject), state)
 }
 
-/// What a program asked for says how much is left to large objects, and from which size on small ones may lie
-/// among them.
+/// What a program asked for says how much is left to large objects, and from which size on small
+/// ones may lie among them.
 pub(crate) fn is_asked(changes: &[Changed]) -> bool {
     let hints = ["reserve", "displaced_from"];
     changes.iter().any(|(name, ..)| hints.contains(name))

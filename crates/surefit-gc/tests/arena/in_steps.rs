@@ -1,7 +1,8 @@
 //! Arenas in steps under a judge: a naive graph beside the objects, and a few steps after every
 //! change. When a cycle ends, exactly those objects are left that were reachable when it started,
-//! that were upgraded while it marked, or that were born since. From the end of marking on, every weak
-//! reference to a dead object leads to none, whether the collector has come to clear it or not.
+//! that were upgraded while it marked, or that were born since. From the end of marking on, every
+//! weak reference to a dead object leads to none, whether the collector has come to clear it or
+//! not.
 
 mod nodes;
 
@@ -269,8 +270,8 @@ impl<'m, I: Index> World<'m, I> {
         self.roots[root] = None;
     }
 
-    /// The arena reaches what the judge reaches, through the same slots, and dropped none of it. No weak
-    /// reference leads to what a cycle has found dead.
+    /// The arena reaches what the judge reaches, through the same slots, and dropped none of it. No
+    /// weak reference leads to what a cycle has found dead.
     fn judge(&mut self) {
         self.arena.check().expect("every invariant");
         let (expected, ids, models) = (self.reached(), self.models.len(), &self.models);
@@ -351,8 +352,8 @@ fn change<I: Index>(world: &mut World<'_, I>, random: &mut Random) {
     }
 }
 
-/// A random program with steps of 1 to `most` units after every change. Returns how many objects the
-/// barriers marked, how often a dead one came back, and how often one did not.
+/// A random program with steps of 1 to `most` units after every change. Returns how many objects
+/// the barriers marked, how often a dead one came back, and how often one did not.
 fn run<I: Index>(seed: u64, mark_stack: usize, most: usize) -> [u64; 3] {
     let mut region = JunkRegion::misaligned(7 << 10, 64, seed as usize % 13, seed);
     let mut world = World::<I>::new(&mut region, mark_stack);

@@ -1,5 +1,6 @@
-//! Certificates over free lists against programs at the edge of what they declare: chunks that are longer
-//! than was asked for, weak references one by one, readings of the clock that take time, more memory.
+//! Certificates over free lists against programs at the edge of what they declare: chunks that are
+//! longer than was asked for, weak references one by one, readings of the clock that take time,
+//! more memory.
 
 use std::cell::Cell;
 use std::mem::MaybeUninit;
@@ -16,8 +17,8 @@ type Space<'m> = FreeList<'m, Lists>;
 const LIVE: u64 = 300;
 const BYTES: usize = 28;
 
-/// Roots, and weak references of which so many are looked at in a call. The first word of an object may
-/// refer to another one.
+/// Roots, and weak references of which so many are looked at in a call. The first word of an object
+/// may refer to another one.
 #[derive(Default)]
 struct Edge {
     roots: Vec<Object>,
@@ -112,8 +113,9 @@ fn weak_references_may_be_passed_one_by_one() {
     }
 }
 
-/// Fills the heap with pairs of longer objects, and replaces these by shorter ones of `BYTES` in their
-/// chunks, one of each pair after the other: what is left of a chunk is too short for a chunk of its own.
+/// Fills the heap with pairs of longer objects, and replaces these by shorter ones of `BYTES` in
+/// their chunks, one of each pair after the other: what is left of a chunk is too short for a chunk
+/// of its own.
 fn fill_with_rests(gc: &mut Incremental<'_, Space<'_>>, client: &mut Edge, longer: usize) {
     let (small, large) = (Space::cost(BYTES).bytes, Space::cost(longer).bytes);
     // One of them is the present request's.
@@ -162,8 +164,8 @@ fn chunks_may_keep_a_granule_that_is_left_over() {
     assert_eq!(gc.paced().cycles_overdue, 0);
 }
 
-/// A region that is longer than the certificate's: its first bytes keep all that is certified. All of it
-/// has more bits, so requests may wait longer, but the heap does not run out either.
+/// A region that is longer than the certificate's: its first bytes keep all that is certified. All
+/// of it has more bits, so requests may wait longer, but the heap does not run out either.
 #[test]
 fn a_longer_region_is_cut_to_its_certificate_or_makes_requests_wait() {
     let certificate = certify(BYTES, &program(0));
@@ -199,8 +201,8 @@ impl Clock for Slow<'_> {
     }
 }
 
-/// A quantum has time for its units and for 12 readings, as is declared. The fewest units that a quantum
-/// may have leave one of them for a step.
+/// A quantum has time for its units and for 12 readings, as is declared. The fewest units that a
+/// quantum may have leave one of them for a step.
 #[test]
 fn readings_of_the_clock_take_nothing_from_the_units_of_a_quantum() {
     for (reading, ticks, units) in [(0, 68, 68), (1, 80, 68), (1, 80, 67), (1, 80, 66)] {

@@ -1,5 +1,5 @@
-//! Hostile callers of the collector with two generations: clients and clocks that unwind and report the dead, stale
-//! and forged references, references written as data, no room, any numbers.
+//! Hostile callers of the collector with two generations: clients and clocks that unwind and report
+//! the dead, stale and forged references, references written as data, no room, any numbers.
 
 use super::*;
 use surefit_gc::{Extent, Generational, OneByOne};
@@ -81,8 +81,8 @@ fn panics<R>(call: impl FnOnce() -> R) -> bool {
     catch_unwind(AssertUnwindSafe(call)).is_err()
 }
 
-/// A client may unwind, or report what is dead, again and again: nothing is freed by it, and all objects are young.
-/// Once it behaves, minor and full collections free the garbage.
+/// A client may unwind, or report what is dead, again and again: nothing is freed by it, and all
+/// objects are young. Once it behaves, minor and full collections free the garbage.
 #[test]
 fn a_client_of_generations_may_unwind_and_report_the_dead() {
     for (fails_in, mark_stack, reports_dead) in [
@@ -125,7 +125,8 @@ fn a_client_of_generations_may_unwind_and_report_the_dead() {
     }
 }
 
-/// References to dead and freed objects, and numbers of no object, are told by every access and by the barrier.
+/// References to dead and freed objects, and numbers of no object, are told by every access and by
+/// the barrier.
 #[test]
 fn stale_and_forged_references_are_told_by_generations() {
     let mut region = JunkRegion::new(1 << 14, 8, 1);
@@ -137,7 +138,8 @@ fn stale_and_forged_references_are_told_by_generations() {
     assert!(gc.is_old(live) && dead.iter().all(|&object| !gc.contains(object)));
     let forged = (1..3000).chain([u32::MAX - 1, u32::MAX]);
     for number in forged.filter_map(Object::of) {
-        // Any number may be stored as a word: then it counts as a reference to a young object, or an old one.
+        // Any number may be stored as a word: then it counts as a reference to a young object, or
+        // an old one.
         gc.store(live, 2, number.number());
         gc.store_u64(live, 2, u64::from(number.number()) << 32 | 7);
         gc.store_data(live, 2, 0);
@@ -196,8 +198,8 @@ fn remember_all<S: OneByOne>(gc: &mut Generational<'_, S>) {
     objects.into_iter().for_each(|object| gc.remember(object));
 }
 
-/// Every number is refused that is no live object's; a young object needs nothing; an old one is remembered once,
-/// however often it is told, and until the next collection.
+/// Every number is refused that is no live object's; a young object needs nothing; an old one is
+/// remembered once, however often it is told, and until the next collection.
 #[test]
 fn any_object_may_be_remembered_at_any_time() {
     for mark_stack in [1, 64] {
@@ -242,8 +244,9 @@ impl<S: Space> Client<S> for Table {
     }
 }
 
-/// A young object to which an old one refers beside the heap is lost and told, unless the old one is remembered; it
-/// is old then, so once is enough. The call may come before the reference or after it.
+/// A young object to which an old one refers beside the heap is lost and told, unless the old one
+/// is remembered; it is old then, so once is enough. The call may come before the reference or
+/// after it.
 #[test]
 fn a_reference_beside_the_heap_must_be_remembered() {
     for told in [None, Some(false), Some(true)] {
@@ -370,7 +373,8 @@ fn judge_bytes<S: OneByOne>(gc: &mut Generational<'_, S>, object: Object) {
     gc.store_bytes(object, 0, &vec![0; len]);
 }
 
-/// Words and bytes of any number, in objects in one piece and in many, young and old: all or nothing is written.
+/// Words and bytes of any number, in objects in one piece and in many, young and old: all or
+/// nothing is written.
 #[test]
 fn generations_store_numbers_and_bytes_of_any_place() {
     fn judged<S: OneByOne>(mut gc: Generational<'_, S>) {

@@ -1,4 +1,5 @@
-//! A heap that grows while free neighbours are merged in steps: the place of the merge must not end up inside a chunk.
+//! A heap that grows while free neighbours are merged in steps: the place of the merge must not end
+//! up inside a chunk.
 
 use super::*;
 use surefit_gc::{Incremental, Phase};
@@ -16,7 +17,8 @@ impl<S: Space> Client<S> for Roots {
     fn scan(&mut self, _object: &Scanned<'_, S>, _from: u32, _edges: &mut Edges<'_>) {}
 }
 
-/// A crowded heap with a free chunk at its end, so many steps after its merge has begun; `None` if the merge has ended by then.
+/// A crowded heap with a free chunk at its end, so many steps after its merge has begun; `None` if
+/// the merge has ended by then.
 fn merging(
     region: &mut [MaybeUninit<u8>],
     steps: u32,
@@ -45,8 +47,8 @@ fn merging(
     Some((gc, roots))
 }
 
-/// Grows the heap after every number of steps of its merge; `write` gets the object that lies over the old end, and the word of it
-/// there. The merge ends, and the heap is sound.
+/// Grows the heap after every number of steps of its merge; `write` gets the object that lies over
+/// the old end, and the word of it there. The merge ends, and the heap is sound.
 fn grow_and_end(write: impl Fn(&mut Incremental<'_, Deferring<'_>>, Object, u32)) {
     let mut grown = 0;
     for steps in 0.. {

@@ -1,5 +1,5 @@
-//! Hostile callers of schedules: any numbers in every declaration, clocks and clients that unwind, spaces
-//! that count wrong.
+//! Hostile callers of schedules: any numbers in every declaration, clocks and clients that unwind,
+//! spaces that count wrong.
 
 use std::ops::Range;
 
@@ -41,7 +41,8 @@ fn amounts_of_any_number_are_added_and_compared() {
     }
 }
 
-/// A schedule by time of any numbers: `None`, or a panic that is documented, or one that can be computed.
+/// A schedule by time of any numbers: `None`, or a panic that is documented, or one that can be
+/// computed.
 #[test]
 fn schedules_by_time_of_any_number_are_computed_or_none() {
     let (mut some, mut none) = (0, 0);
@@ -188,8 +189,8 @@ fn schedules() -> impl Iterator<Item = Schedule> {
     })
 }
 
-/// Schedules of any numbers, with clocks that lie and unwind: the heap stays sound, and requests are
-/// served as without a schedule.
+/// Schedules of any numbers, with clocks that lie and unwind: the heap stays sound, and requests
+/// are served as without a schedule.
 #[test]
 fn a_scheduled_collector_with_a_clock_that_unwinds_stays_sound() {
     for (schedule, unwinds_at) in

@@ -101,8 +101,8 @@ fn advance(arena: &mut Chain<'_>, phase: ArenaPhase, units: u64) -> bool {
     arena.phase() == phase
 }
 
-/// In every phase, after every number of units: the rest of the chain is moved behind a new node, its
-/// only other reference removed. Neither is freed.
+/// In every phase, after every number of units: the rest of the chain is moved behind a new node,
+/// its only other reference removed. Neither is freed.
 #[test]
 fn what_moves_behind_a_new_object_is_kept_in_every_phase() {
     for phase in PHASES {

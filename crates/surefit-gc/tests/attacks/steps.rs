@@ -1,5 +1,6 @@
-//! Hostile callers of the collector in steps: clients that unwind and report the dead in every phase, stale
-//! references, no room in every phase, references that are overwritten as data, any numbers.
+//! Hostile callers of the collector in steps: clients that unwind and report the dead in every
+//! phase, stale references, no room in every phase, references that are overwritten as data, any
+//! numbers.
 
 use super::*;
 use surefit_gc::{Incremental, OneByOne, Phase, Stepwise};
@@ -98,8 +99,8 @@ fn go_to<S: Stepwise>(gc: &mut Incremental<'_, S>, client: &mut Faulty, phase: P
     }
 }
 
-/// A client may unwind, or report what is dead, again and again: nothing is lost and nothing is freed by it.
-/// Once it behaves, the cycle goes on.
+/// A client may unwind, or report what is dead, again and again: nothing is lost and nothing is
+/// freed by it. Once it behaves, the cycle goes on.
 #[test]
 fn a_client_in_steps_may_unwind_and_report_the_dead() {
     for (fails_in, mark_stack, reports_dead) in [
@@ -137,7 +138,8 @@ fn a_client_in_steps_may_unwind_and_report_the_dead() {
     }
 }
 
-/// References to what a cycle frees, or freed, are told in every phase; so are numbers of no object.
+/// References to what a cycle frees, or freed, are told in every phase; so are numbers of no
+/// object.
 #[test]
 fn stale_and_forged_references_are_told_in_every_phase() {
     for phase in PHASES {
@@ -183,8 +185,8 @@ fn stale_and_forged_references_are_told_in_every_phase() {
     }
 }
 
-/// An object that is overwritten as data while the program holds it may be freed: then it is told, and the
-/// next start reports it as dead.
+/// An object that is overwritten as data while the program holds it may be freed: then it is told,
+/// and the next start reports it as dead.
 #[test]
 fn a_reference_overwritten_as_data_is_lost_and_told() {
     let mut region = JunkRegion::new(1 << 14, 8, 1);
@@ -210,7 +212,8 @@ fn a_reference_overwritten_as_data_is_lost_and_told() {
     assert_eq!((gc.objects().count(), gc.check()), (9, Ok(())));
 }
 
-/// A request that has no room finishes the cycle in any phase; one that never will have any does not.
+/// A request that has no room finishes the cycle in any phase; one that never will have any does
+/// not.
 #[test]
 fn no_room_in_any_phase_finishes_the_cycle() {
     fn judged<I: Index>() {

@@ -1,6 +1,7 @@
-//! The judge of a collector with two generations: a naive graph beside it, with the exact sets of old and
-//! remembered objects. After every step the heap must have exactly the objects that the last collection had to
-//! keep and those born since; no old object that is not remembered may refer to a young one (Y2).
+//! The judge of a collector with two generations: a naive graph beside it, with the exact sets of
+//! old and remembered objects. After every step the heap must have exactly the objects that the
+//! last collection had to keep and those born since; no old object that is not remembered may refer
+//! to a young one (Y2).
 
 pub mod program;
 
@@ -97,7 +98,8 @@ impl<'m, S: OneByOne> Aged<'m, S> {
         self.reached = reached.into_iter().collect();
     }
 
-    /// What a minor collection keeps: old objects, and young ones that roots or remembered ones lead to.
+    /// What a minor collection keeps: old objects, and young ones that roots or remembered ones
+    /// lead to.
     fn kept_by_minor(&self) -> BTreeSet<usize> {
         let remembered = self.remembered.iter();
         let mut from = self.roots.clone();
@@ -235,7 +237,8 @@ impl<'m, S: OneByOne> Aged<'m, S> {
         self.verify()
     }
 
-    /// Allocates a node with slots and further words, and makes it a root; `None` if the heap refuses.
+    /// Allocates a node with slots and further words, and makes it a root; `None` if the heap
+    /// refuses.
     pub fn alloc(&mut self, slots: usize, further: usize) -> Result<Option<usize>, String> {
         let words = HEAD + (slots + further) as u32;
         let before = *self.gc.generations();

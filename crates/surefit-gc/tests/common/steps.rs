@@ -1,6 +1,7 @@
-//! The judge of a collector in steps: a naive graph beside it, and at every moment the exact set of objects
-//! that the cycle keeps. After every step of the program or of the collector, the judge verifies G7, that
-//! nothing reached was freed and, when a cycle has ended, that all that was dead when it started was.
+//! The judge of a collector in steps: a naive graph beside it, and at every moment the exact set of
+//! objects that the cycle keeps. After every step of the program or of the collector, the judge
+//! verifies G7, that nothing reached was freed and, when a cycle has ended, that all that was dead
+//! when it started was.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -223,7 +224,8 @@ impl<'m, S: Stepwise> Steps<'m, S> {
         self.judge(&kept)
     }
 
-    /// Allocates a node with slots and further words, and makes it a root; `None` if the heap refuses.
+    /// Allocates a node with slots and further words, and makes it a root; `None` if the heap
+    /// refuses.
     pub fn alloc(&mut self, slots: usize, further: usize) -> Result<Option<usize>, String> {
         let words = HEAD + (slots + further) as u32;
         let before = *self.gc.steps();

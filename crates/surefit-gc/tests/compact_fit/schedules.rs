@@ -143,8 +143,8 @@ impl<'m, S: Stepwise> Run<'m, S> {
     }
 }
 
-/// Lets a program run in a region that is `fewer` bytes shorter than the certificate's. Returns whether
-/// the heap never ran out, and the most that was occupied.
+/// Lets a program run in a region that is `fewer` bytes shorter than the certificate's. Returns
+/// whether the heap never ran out, and the most that was occupied.
 pub(super) fn run(
     config: &Config,
     certificate: &CollectedCertificate,
@@ -219,9 +219,9 @@ fn flood<S: Stepwise>(run: &mut Run<'_, S>, requests: u64, ticks: u64) {
     }
 }
 
-/// Nearly M + 2A is occupied: what is short of it was freed before the last unit of a cycle. In a page
-/// less the heap runs out, and so it does if M or A is a little more than was declared. If W is, requests
-/// wait longer.
+/// Nearly M + 2A is occupied: what is short of it was freed before the last unit of a cycle. In a
+/// page less the heap runs out, and so it does if M or A is a little more than was declared. If W
+/// is, requests wait longer.
 #[test]
 fn one_class_needs_every_page_of_its_certificate_by_work() {
     let one = OneClass::new();
@@ -342,8 +342,9 @@ fn size(random: &mut Random, kind: usize, largest: usize) -> usize {
     }
 }
 
-/// A program that changes its sizes, and what dies, from one phase of the collector to the next. When a
-/// cycle has begun it often drops all that its snapshot reaches, or goes on with other sizes.
+/// A program that changes its sizes, and what dies, from one phase of the collector to the next.
+/// When a cycle has begun it often drops all that its snapshot reaches, or goes on with other
+/// sizes.
 fn shift<S: Stepwise>(
     run: &mut Run<'_, S>,
     seed: u64,
@@ -378,8 +379,8 @@ fn shift<S: Stepwise>(
     }
 }
 
-/// Programs that keep to what they declare never run out, in exactly the bytes of their certificates:
-/// over every kind of bound, with objects in pieces, by work and by time.
+/// Programs that keep to what they declare never run out, in exactly the bytes of their
+/// certificates: over every kind of bound, with objects in pieces, by work and by time.
 #[test]
 fn programs_that_keep_to_what_they_declare_never_run_out() {
     let mut cycles = 0;
@@ -541,8 +542,8 @@ fn a_program_that_no_collector_keeps_up_with_has_no_certificate() {
     }
 }
 
-/// A game: frames of 1000 ticks, the program takes 700 of them and offers the rest. The collector never
-/// runs into the next frame, and the heap never runs out; without the offers it does.
+/// A game: frames of 1000 ticks, the program takes 700 of them and offers the rest. The collector
+/// never runs into the next frame, and the heap never runs out; without the offers it does.
 #[test]
 fn time_that_a_program_offers_is_used_and_no_more() {
     let one = OneClass::new();

@@ -1,4 +1,5 @@
-//! Every program of a few steps beside a collector with two generations, after an object has grown old.
+//! Every program of a few steps beside a collector with two generations, after an object has grown
+//! old.
 
 use surefit_compact::{Bound, Config, Geometry, GeometrySpec, Spacing};
 use surefit_gc::{Collector, CompactFit, Generational, OneByOne};
@@ -119,7 +120,8 @@ fn over_compact_fit() {
     assert!(seen.minors > 8000 && seen.remembered > 300, "{seen:?}");
 }
 
-/// A nursery that holds one to three objects, and a heap of five pages: some objects stay in the nursery.
+/// A nursery that holds one to three objects, and a heap of five pages: some objects stay in the
+/// nursery.
 #[test]
 fn over_a_nursery() {
     let spec = GeometrySpec {

@@ -1,5 +1,5 @@
-//! Random programs beside a collector with two generations, on every space, with the smallest mark stack and large
-//! ones.
+//! Random programs beside a collector with two generations, on every space, with the smallest mark
+//! stack and large ones.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -174,7 +174,8 @@ aged! {
     tlsf TwoLevel;
 }
 
-/// Compact-fit with pieces of 64 bytes, so that many objects are in pieces, under each kind of bound.
+/// Compact-fit with pieces of 64 bytes, so that many objects are in pieces, under each kind of
+/// bound.
 #[test]
 fn compact_fit() {
     let mut seen = Seen::default();
@@ -197,8 +198,8 @@ fn compact_fit() {
     seen.judge();
 }
 
-/// A program whose links are written as data, or that calls `remember` for no reference beside the heap, loses what
-/// it reaches.
+/// A program whose links are written as data, or that calls `remember` for no reference beside the
+/// heap, loses what it reaches.
 #[test]
 fn the_judge_objects_if_nothing_is_remembered() {
     for forgets in [Forgets::Links, Forgets::Beside] {
@@ -236,8 +237,8 @@ fn old_list<'m>(
     (gc, graph)
 }
 
-/// A list that lives, and garbage: minor collections do not look at the list again. Their work is that of the young
-/// objects and the bits.
+/// A list that lives, and garbage: minor collections do not look at the list again. Their work is
+/// that of the young objects and the bits.
 #[test]
 fn minor_collections_do_not_look_at_old_objects() {
     let mut region = JunkRegion::new(1 << 16, 64, 1);
@@ -279,8 +280,8 @@ fn minor_collections_look_at_what_was_written() {
     assert_eq!(gc.check(), Ok(()));
 }
 
-/// A program that keeps a part of what it allocates: most collections are minor, and full ones follow when the old
-/// bytes have grown.
+/// A program that keeps a part of what it allocates: most collections are minor, and full ones
+/// follow when the old bytes have grown.
 #[test]
 fn a_full_collection_follows_when_old_objects_pile_up() {
     let mut region = JunkRegion::new(1 << 16, 64, 1);

@@ -1,4 +1,5 @@
-//! Random programs beside a collector in steps, on every space, with the smallest and large settings.
+//! Random programs beside a collector in steps, on every space, with the smallest and large
+//! settings.
 
 use surefit_compact::{Bound, Config, Geometry, GeometrySpec};
 use surefit_gc::{CompactFit, Incremental};
@@ -42,7 +43,8 @@ fn run<S: surefit_gc::Stepwise>(world: &mut Steps<'_, S>, seed: u64, steps: usiz
     assert_eq!(world.collect(), Ok(()), "seed {seed}");
 }
 
-/// A stack of one entry with steps of one unit; one of eight; a large one with steps that end the cycle.
+/// A stack of one entry with steps of one unit; one of eight; a large one with steps that end the
+/// cycle.
 const PACES: [(usize, u64); 3] = [(1, 1), (8, 30), (4096, 1000)];
 
 fn in_steps<I: Index>() {
@@ -103,7 +105,8 @@ in_steps! {
     tlsf TwoLevel;
 }
 
-/// Compact-fit with pieces of 64 bytes, so that many objects are in pieces, under each kind of bound.
+/// Compact-fit with pieces of 64 bytes, so that many objects are in pieces, under each kind of
+/// bound.
 #[test]
 fn compact_fit() {
     let mut seen = Seen::default();

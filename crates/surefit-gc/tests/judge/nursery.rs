@@ -1,5 +1,6 @@
-//! Random programs on a Compact-fit heap behind a nursery: of every size, from none to one that is larger than the
-//! heap, under a collector with two generations and under one that has only full collections.
+//! Random programs on a Compact-fit heap behind a nursery: of every size, from none to one that is
+//! larger than the heap, under a collector with two generations and under one that has only full
+//! collections.
 
 use surefit_compact::{Bound, Config, Geometry, GeometrySpec, Spacing};
 use surefit_gc::{CompactFit, Generational, Nursery, Promotions};
@@ -85,7 +86,8 @@ fn under_full_collections() {
     assert!(told.objects > 300 && told.stayed > 30, "{told:?}");
 }
 
-/// Configurations in which the smallest object is longer than a piece: the nursery serves nothing, or not all.
+/// Configurations in which the smallest object is longer than a piece: the nursery serves nothing,
+/// or not all.
 #[test]
 fn classes_longer_than_a_piece() {
     let sizes = [
@@ -116,7 +118,8 @@ fn classes_longer_than_a_piece() {
     );
 }
 
-/// A request that fits while its page-block does not: the heap serves it, and nothing is collected for it.
+/// A request that fits while its page-block does not: the heap serves it, and nothing is collected
+/// for it.
 #[test]
 fn few_classes_and_a_small_nursery() {
     let spec = GeometrySpec {
@@ -204,8 +207,8 @@ fn an_object_is_copied_once() {
     );
 }
 
-/// A heap that is full: what lives stays in the nursery and slides down; the program goes on in what is left of both,
-/// and gets an error at the end. When it lets go, all of it is promoted.
+/// A heap that is full: what lives stays in the nursery and slides down; the program goes on in
+/// what is left of both, and gets an error at the end. When it lets go, all of it is promoted.
 #[test]
 fn what_finds_no_room_stays() {
     let config = config(Bound::Pages(1), None);
@@ -230,7 +233,8 @@ fn what_finds_no_room_stays() {
     assert_eq!(gc.check(), Ok(()));
 }
 
-/// When objects of one size fill the heap and the nursery, one of another size still finds the page-block that is free.
+/// When objects of one size fill the heap and the nursery, one of another size still finds the
+/// page-block that is free.
 #[test]
 fn a_crowded_nursery_leaves_requests_to_the_heap() {
     let config = config(Bound::Pages(1), None);

@@ -16,7 +16,8 @@ fn handlers_at_forks_may_allocate_whenever_they_are_registered() {
     }
 }
 
-/// RTLD_DEEPBIND has a library look for malloc in the C library before it looks at what was preloaded.
+/// RTLD_DEEPBIND has a library look for malloc in the C library before it looks at what was
+/// preloaded.
 #[test]
 fn libraries_that_are_bound_deeply_have_the_same_malloc() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("deeply");
@@ -38,7 +39,8 @@ fn libraries_that_are_bound_deeply_have_the_same_malloc() {
     assert_eq!(text(&output.stderr), "");
 }
 
-/// A plugin with a heap of its own begins it while another thread forks: the fork sees all of it or nothing.
+/// A plugin with a heap of its own begins it while another thread forks: the fork sees all of it or
+/// nothing.
 #[test]
 fn a_heap_may_begin_while_the_process_forks() {
     let program = compiled("begins", "");

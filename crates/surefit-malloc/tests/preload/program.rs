@@ -59,7 +59,8 @@ pub(crate) fn compile(name: &str, to: &Path, flags: &[&str]) {
     assert!(made.success(), "{name}.c does not compile");
 }
 
-/// A program in front of which the library is loaded, with nothing else of the environment that concerns it.
+/// A program in front of which the library is loaded, with nothing else of the environment that
+/// concerns it.
 pub(crate) fn preloaded(program: &Path) -> Command {
     let mut command = Command::new(program);
     for (name, _) in std::env::vars_os() {

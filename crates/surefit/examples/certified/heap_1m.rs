@@ -1,7 +1,7 @@
 //! The heap of heap_1m.json, in the configuration cf:page=4K,width=16,spacing=1/4,k=1.
 //!
-//! Written by `surefit certify --emit rust`. The region suffices for every order of calls within the
-//! demand. One free makes at most 1 move and copies at most 1,024 bytes.
+//! Written by `surefit certify --emit rust`. The region suffices for every order of calls within
+//! the demand. One free makes at most 1 move and copies at most 1,024 bytes.
 //!
 //! To make the heap, in a program whose module this is:
 //! `Heap::<heap::Words>::new(heap::MEMORY.take().expect("taken once"), &heap::CONFIG)`.

@@ -1,7 +1,7 @@
 //! The heap of heap_64k.json, in the configuration cf:page=1K,width=16,spacing=1/4,k=1.
 //!
-//! Written by `surefit certify --emit rust`. The region suffices for every order of calls within the
-//! demand. One free makes at most 1 move and copies at most 256 bytes.
+//! Written by `surefit certify --emit rust`. The region suffices for every order of calls within
+//! the demand. One free makes at most 1 move and copies at most 256 bytes.
 //!
 //! To make the heap, in a program whose module this is:
 //! `Heap::<heap::Words>::new(heap::MEMORY.take().expect("taken once"), &heap::CONFIG)`.

@@ -1,7 +1,8 @@
-//! Heaps whose bytes were certified before the program was built: of 4 KiB, 64 KiB and 1 MiB, and one for two kinds of
-//! records and what lives beside them.
+//! Heaps whose bytes were certified before the program was built: of 4 KiB, 64 KiB and 1 MiB, and
+//! one for two kinds of records and what lives beside them.
 //!
-//! Each module here is what `surefit certify --emit rust` wrote for the demand in the file beside it:
+//! Each module here is what `surefit certify --emit rust` wrote for the demand in the file beside
+//! it:
 //!
 //! ```text
 //! surefit certify --demand heap_4k.json --allocator cf:page=1K,width=16,spacing=1/4,k=1 --emit rust
@@ -76,7 +77,8 @@ fn serve(
     Ok(served)
 }
 
-/// Fills the heap with records, and beside them allocates, resizes and frees at random; counts what was served.
+/// Fills the heap with records, and beside them allocates, resizes and frees at random; counts what
+/// was served.
 fn serve_beside_records(heap: &mut Heap<'_, Narrow>) -> Result<u32, Box<dyn std::error::Error>> {
     let (mut numbers, mut served) = (Numbers(0x9e37_79b9), 0);
     for _ in 0..40 {

@@ -1,7 +1,7 @@
 //! The index: linear hashing, so that it grows and shrinks by one bucket at a time.
 //!
-//! A bucket is a name: the first record of a chain. 1024 buckets are one object of the store, so the
-//! index lies in the same heap as what it indexes, and shrinks when records go.
+//! A bucket is a name: the first record of a chain. 1024 buckets are one object of the store, so
+//! the index lies in the same heap as what it indexes, and shrinks when records go.
 //!
 //! ```text
 //! buckets     0 … n−1; a record is in bucket h mod 2^k if that is below n, else h mod 2^(k−1),
@@ -9,8 +9,8 @@
 //! grow        a record too many: bucket n takes over its part of bucket n − 2^(k−1)
 //! shrink      a quarter of the buckets too many: the last bucket goes back to where it came from
 //! ```
-//! Every insertion splits at most one bucket, every removal merges at most two: no command waits for
-//! the whole index.
+//! Every insertion splits at most one bucket, every removal merges at most two: no command waits
+//! for the whole index.
 //!
 //! # Source
 //! Litwin: "Linear Hashing: A New Tool for File and Table Addressing" (1980).

@@ -298,8 +298,8 @@ impl<S: Store> Cache<S> {
         }
     }
 
-    /// Housekeeping: looks for expired records in a few buckets, and in more as long as a quarter of
-    /// the records there is expired; then the store's own.
+    /// Housekeeping: looks for expired records in a few buckets, and in more as long as a quarter
+    /// of the records there is expired; then the store's own.
     pub fn tick(&mut self, now: u64) {
         for _ in 0..STEPS {
             if self.mortal == 0 || !self.expire_some(now) {

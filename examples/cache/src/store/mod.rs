@@ -88,8 +88,8 @@ pub trait Store: 'static {
     /// S1, S2 as for [`Store::read`].
     unsafe fn write(&mut self, name: Self::Name, len: usize, offset: usize, bytes: &[u8]);
 
-    /// The bytes of memory that the store holds for live objects, its own tables included, as far as
-    /// it knows: `INFO memory` shows them.
+    /// The bytes of memory that the store holds for live objects, its own tables included, as far
+    /// as it knows: `INFO memory` shows them.
     fn held_bytes(&self) -> usize;
 
     /// Housekeeping between commands, at `now` in milliseconds: gives memory back that was not used
@@ -99,8 +99,8 @@ pub trait Store: 'static {
     /// Whether [`Store::renumber`] does anything.
     const RENUMBERS: bool = false;
 
-    /// Gives live objects, with their lengths, other names if that makes the store's tables smaller.
-    /// From then on their old names name nothing.
+    /// Gives live objects, with their lengths, other names if that makes the store's tables
+    /// smaller. From then on their old names name nothing.
     ///
     /// # Safety
     /// S1: [`Store::allocate`] of this store returned each name for the length beside it, it is

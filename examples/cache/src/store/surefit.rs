@@ -1,4 +1,5 @@
-//! Surefit's handle heap over the operating system's memory, which gives back what it does not need.
+//! Surefit's handle heap over the operating system's memory, which gives back what it does not
+//! need.
 //!
 //! An object's name is the number of its entry, four bytes. Objects over 4 KiB are in pieces.
 

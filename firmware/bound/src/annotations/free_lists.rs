@@ -112,8 +112,8 @@ const fn served(function: &'static str) -> NotCalled {
 
 /// `SegregatedFit`.
 ///
-/// The image's heap has less than 2¹⁶ granules, so a node of the tree has at most 16 nodes above it;
-/// sizes in the tree are at least 2⁸ granules, and requests below 2⁷.
+/// The image's heap has less than 2¹⁶ granules, so a node of the tree has at most 16 nodes above
+/// it; sizes in the tree are at least 2⁸ granules, and requests below 2⁷.
 pub const SEGREGATED: Known = Known {
     heap: "SegregatedFit",
     of: "surefit_freelist::segregated::Segregated<",

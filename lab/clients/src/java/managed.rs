@@ -1,5 +1,5 @@
-//! One replay over segregated lists under any of the three collectors, or with two generations over other
-//! spaces, with the thesis's two times.
+//! One replay over segregated lists under any of the three collectors, or with two generations over
+//! other spaces, with the thesis's two times.
 //!
 //! ```text
 //! for every batch:  begin; allocate each object and write its header; end           gross
@@ -7,8 +7,8 @@
 //!                   the walk; the collector may collect its young generation
 //! allocation time = gross - empty - collections and steps on the way
 //! ```
-//! Times are taken and corrected as in `replay`. Stores of references are not timed: their barrier is
-//! the same for all lookups.
+//! Times are taken and corrected as in `replay`. Stores of references are not timed: their barrier
+//! is the same for all lookups.
 #![deny(unsafe_code)]
 
 use std::mem::MaybeUninit;

@@ -98,8 +98,8 @@ impl Mutator {
         (gc.contains(object) && gc.load(object, ID) == id).then_some(object)
     }
 
-    /// Bytes of the objects that roots lead to now, and of the one that stands for the roots. It is a
-    /// search of its own, which changes nothing.
+    /// Bytes of the objects that roots lead to now, and of the one that stands for the roots. It is
+    /// a search of its own, which changes nothing.
     pub(super) fn reached_bytes<S: Stepwise, K: Clock>(&self, gc: &Incremental<'_, S, K>) -> u64 {
         let bytes = |object| 4 * u64::from(gc.words(object));
         let mut seen = vec![false; self.places.len()];

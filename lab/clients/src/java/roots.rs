@@ -7,9 +7,9 @@
 //! scanned from:  i < GIVEN      the recorded roots whose ids are at least i
 //!                GIVEN + i      the objects that were allocated since the last walk, from the i-th on
 //! ```
-//! In parts, a root may be dropped before the scan comes to it. Therefore whoever drops one tells the
-//! collector, as a store tells the old reference. A new root needs nothing: it was born since, or the
-//! snapshot leads to it.
+//! In parts, a root may be dropped before the scan comes to it. Therefore whoever drops one tells
+//! the collector, as a store tells the old reference. A new root needs nothing: it was born since,
+//! or the snapshot leads to it.
 #![deny(unsafe_code)]
 
 use std::collections::BTreeSet;

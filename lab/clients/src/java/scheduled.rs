@@ -4,8 +4,9 @@
 //! for every batch:  allocate each object: the schedule works before; write its header
 //!                   the walk: references through the barrier, roots
 //! ```
-//! All that was allocated since the last walk is a root, which may be thousands of objects. They are
-//! reported in parts, so that no step is longer for them: the snapshot has one root, which stands for all.
+//! All that was allocated since the last walk is a root, which may be thousands of objects. They
+//! are reported in parts, so that no step is longer for them: the snapshot has one root, which
+//! stands for all.
 #![deny(unsafe_code)]
 
 use std::mem::MaybeUninit;
@@ -41,8 +42,8 @@ pub struct Scheduled {
     pub schedule: Schedule,
     /// What a tick is.
     pub timing: Timing,
-    /// Whether floating garbage is measured: after every cycle, by a search that takes no virtual ticks
-    /// and much processor time.
+    /// Whether floating garbage is measured: after every cycle, by a search that takes no virtual
+    /// ticks and much processor time.
     pub floating: bool,
 }
 
@@ -87,8 +88,8 @@ impl Stepped {
     /// there is no room for the program.
     ///
     /// # Panics
-    /// If the collector freed an object that the program refers to; if the schedule's quanta have no
-    /// room for a piece of work.
+    /// If the collector freed an object that the program refers to; if the schedule's quanta have
+    /// no room for a piece of work.
     #[must_use]
     pub fn replay(
         &self,

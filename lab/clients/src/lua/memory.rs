@@ -19,8 +19,9 @@
 //!   request.
 //!
 //! # Bounds
-//! The reserve is meant to have from 1/13 to 1/3 of the heap; it has less where small objects needed
-//! it, or the heap has no such pieces. A request of an array or a buffer makes Lua collect at most twice.
+//! The reserve is meant to have from 1/13 to 1/3 of the heap; it has less where small objects
+//! needed it, or the heap has no such pieces. A request of an array or a buffer makes Lua collect
+//! at most twice.
 
 use core::ptr::NonNull;
 
@@ -110,8 +111,8 @@ pub(super) struct Memory<'h, H, K> {
     collector: Option<NonNull<lua_State>>,
     /// Whether the machine makes Lua collect: its request for an object is refused.
     collects: bool,
-    /// Whether it could not, because Lua was moving a stack or collecting: the next new object makes it
-    /// collect.
+    /// Whether it could not, because Lua was moving a stack or collecting: the next new object
+    /// makes it collect.
     owes_collection: bool,
     refuse_every: u64,
     refused: Option<Request>,
@@ -284,8 +285,8 @@ impl<'h, H: RawHeap, K: Clock> Memory<'h, H, K> {
     /// machine is to request an object. That is refused twice, so that Lua collects and nothing is
     /// made.
     ///
-    /// A refused request for less than an object has makes it collect nothing: Lua shrinks its table of
-    /// strings only after it has emptied the rest, and could not bear a collection then.
+    /// A refused request for less than an object has makes it collect nothing: Lua shrinks its
+    /// table of strings only after it has emptied the rest, and could not bear a collection then.
     pub(super) fn begin_collection(&mut self) -> Option<NonNull<lua_State>> {
         let refused = self.refused?;
         let shrinks = refused.object.is_some() && refused.bytes <= refused.old;

@@ -14,12 +14,12 @@
 //! grows there.
 //!
 //! Lua doubles arrays, whose lengths are powers of two. A buffer grows by half, and then becomes a
-//! string that is no longer: three times its length. Hash parts of tables and stacks, of other lengths,
-//! are taken for buffers.
+//! string that is no longer: three times its length. Hash parts of tables and stacks, of other
+//! lengths, are taken for buffers.
 //!
 //! # Invariants
-//! - V1: each of the first `count` pieces is a live object of the heap that Lua never received, allocated
-//!   with the layout of its bytes.
+//! - V1: each of the first `count` pieces is a live object of the heap that Lua never received,
+//!   allocated with the layout of its bytes.
 //!
 //! # Bounds
 //! At most [`PIECES`] pieces. `fill` makes at most `STEPS + PIECES` requests of the heap.
@@ -34,11 +34,11 @@ use super::layout::layout;
 const PIECES: usize = 8;
 /// The lengths of pieces are multiples of this part of what is expected.
 const STEPS: usize = 8;
-/// What is expected at least, as a part of the heap. With less, programs that need long arrays end in
-/// fewer heaps; with more, all collect more often.
+/// What is expected at least, as a part of the heap. With less, programs that need long arrays end
+/// in fewer heaps; with more, all collect more often.
 const LEAST_PART: usize = 13;
-/// What is expected at most, and in the beginning, as a part of the heap. With less, a long array that is
-/// requested early finds no room later.
+/// What is expected at most, and in the beginning, as a part of the heap. With less, a long array
+/// that is requested early finds no room later.
 const MOST_PART: usize = 3;
 /// After each collection this part of what is expected is forgotten.
 const FORGOTTEN_PART: usize = 8;
@@ -82,7 +82,8 @@ impl Reserve {
     }
 
     /// An array or a buffer of so many bytes was requested. Returns whether more is to be kept than
-    /// before. One that is longer than all that may be kept changes nothing: it may never be served.
+    /// before. One that is longer than all that may be kept changes nothing: it may never be
+    /// served.
     pub(super) fn expect(&mut self, bytes: usize) -> bool {
         if bytes > self.most {
             return false;

@@ -18,11 +18,11 @@
 //! - F3: While the machine lives, `Memory` and the kept output are accessed only through the
 //!   pointers that the machine received.
 //! - F4: The registry keeps the collecting thread as long as the machine lives. No script reaches
-//!   it, and it runs nothing but `garbage`, whose request is always refused. So Lua 5.4 collects as it
-//!   does for any refused request, without finalizers, and where it must not collect it does not. A
-//!   coroutine that runs meanwhile is marked from the stack of the one that resumed it, and so on to the
-//!   main thread; what is resized, and what Lua's libraries build, is on the stack of who requested it.
-//!   A refusal to shrink an object makes it collect nothing.
+//!   it, and it runs nothing but `garbage`, whose request is always refused. So Lua 5.4 collects as
+//!   it does for any refused request, without finalizers, and where it must not collect it does
+//!   not. A coroutine that runs meanwhile is marked from the stack of the one that resumed it, and
+//!   so on to the main thread; what is resized, and what Lua's libraries build, is on the stack of
+//!   who requested it. A refusal to shrink an object makes it collect nothing.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::fmt;

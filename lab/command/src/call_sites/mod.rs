@@ -53,8 +53,8 @@ impl CallSite {
     }
 }
 
-/// The innermost calls that say something: what only passes an allocation on is left out, unless there
-/// is nothing else, and what calls `main`.
+/// The innermost calls that say something: what only passes an allocation on is left out, unless
+/// there is nothing else, and what calls `main`.
 fn named(sites: &Sites, stack: Stack) -> Vec<Frame<'_>> {
     let passes_on = |frame: &Frame<'_>| {
         let name = short::bare(frame.function.unwrap_or_default());

@@ -32,8 +32,8 @@ const ARGUMENTS: &str = "<…>";
 /// What C++ calls a namespace without a name.
 const ANONYMOUS: &str = "(anonymous namespace)";
 
-/// A name without the arguments of its functions and templates, and without what a function returns:
-/// `std::vector<…>::push_back` of `void std::vector<int>::push_back(int const&)`.
+/// A name without the arguments of its functions and templates, and without what a function
+/// returns: `std::vector<…>::push_back` of `void std::vector<int>::push_back(int const&)`.
 pub(super) fn bare(name: &str) -> String {
     let mut out = String::new();
     let mut rest = name;
@@ -100,8 +100,8 @@ fn operator(text: &str) -> usize {
     OPERATOR.len() + end
 }
 
-/// The bytes of the brackets with which the text begins, and of what is in them; all of it if they are
-/// never closed. An arrow closes nothing.
+/// The bytes of the brackets with which the text begins, and of what is in them; all of it if they
+/// are never closed. An arrow closes nothing.
 fn closed(text: &str, open: char, close: char) -> usize {
     let mut depth = 0_usize;
     let mut before = ' ';

@@ -28,7 +28,8 @@ pub(crate) struct DemandFile {
     /// The largest request, in bytes; if absent, requests use all size-classes up to the piece
     /// size.
     pub(crate) largest_request_bytes: Option<usize>,
-    /// The strictest alignment of these requests, in bytes; 8 if absent. A page-block is a multiple of it.
+    /// The strictest alignment of these requests, in bytes; 8 if absent. A page-block is a multiple
+    /// of it.
     pub(crate) align_bytes: Option<usize>,
     /// Further joint budgets. All budgets of the file hold at once: their sum is certified.
     #[serde(default)]

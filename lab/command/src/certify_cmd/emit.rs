@@ -1,4 +1,5 @@
-//! A certified heap as source text, so that a build needs neither the command nor the demand's file.
+//! A certified heap as source text, so that a build needs neither the command nor the demand's
+//! file.
 
 use std::fmt::Write;
 
@@ -22,8 +23,8 @@ use super::needed::Resizes;
 pub(super) enum Language {
     /// A module with the configuration, the demand and a static region of the certified bytes.
     Rust,
-    /// A header with the configuration, the demand and a static region of the certified bytes, for a program on
-    /// surefit.h (C11 or C++11).
+    /// A header with the configuration, the demand and a static region of the certified bytes, for
+    /// a program on surefit.h (C11 or C++11).
     C,
 }
 
@@ -43,8 +44,8 @@ pub(super) fn name(text: &str) -> Result<String, &'static str> {
     }
 }
 
-/// The configuration, the first reading of the demand and its certificate, as source text that calls the heap by
-/// a name.
+/// The configuration, the first reading of the demand and its certificate, as source text that
+/// calls the heap by a name.
 ///
 /// # Errors
 /// The demand has no certificate in this configuration.
@@ -87,8 +88,8 @@ fn rust(module: &str, asked: &Asked, spec: &Spec) -> Result<String> {
     let mut text = format!(
         "//! The heap of {name}, in the configuration {spec}.
 //!
-//! Written by `surefit certify --emit rust`. The region suffices for every order of calls within the
-//! demand. One free makes at most {moves} and copies at most {moved} bytes.{origin}
+//! Written by `surefit certify --emit rust`. The region suffices for every order of calls within
+//! the demand. One free makes at most {moves} and copies at most {moved} bytes.{origin}
 //!
 //! To make the heap, in a program whose module this is:
 //! `Heap::<{module}::Words>::new({module}::MEMORY.take().expect(\"taken once\"), &{module}::CONFIG)`.

@@ -20,11 +20,12 @@ use super::demand_file::Peak;
 use super::needed::Resizes;
 use super::stated::most_of;
 
-/// The configuration, the first reading of the demand and its certificate, as a header that calls the heap by a name. Heaps of C have
-/// keys.
+/// The configuration, the first reading of the demand and its certificate, as a header that calls
+/// the heap by a name. Heaps of C have keys.
 ///
 /// # Errors
-/// The demand has no certificate in this configuration, or `surefit_options` cannot say the configuration.
+/// The demand has no certificate in this configuration, or `surefit_options` cannot say the
+/// configuration.
 pub(super) fn header(heap_name: &str, asked: &Asked, spec: &Spec) -> Result<String> {
     let given = options(spec)?;
     let config = &given.config;
@@ -57,8 +58,9 @@ struct Heap {
     certificate: Certificate,
 }
 
-/// Peaks are written as the demand's file states them: `surefit_certify` divides them into page-blocks as this command
-/// does. What it computes for the demand in the header is what the header states.
+/// Peaks are written as the demand's file states them: `surefit_certify` divides them into
+/// page-blocks as this command does. What it computes for the demand in the header is what the
+/// header states.
 fn certified<W: Width>(asked: &Asked, config: &Config) -> Result<Heap> {
     let demanded = asked.demanded::<W>(config, Resizes::InPlace)?;
     let (budget, widest, peaks) = match demanded.stated {
@@ -150,8 +152,8 @@ fn none_said() -> (String, usize) {
 }
 
 impl SaidBudget {
-    /// Of all requests up to a size and an alignment, those with the fewest classes among which are the
-    /// budget's; those of the widest requests that the budget counts, if that says its classes.
+    /// Of all requests up to a size and an alignment, those with the fewest classes among which are
+    /// the budget's; those of the widest requests that the budget counts, if that says its classes.
     ///
     /// # Errors
     /// There are none.

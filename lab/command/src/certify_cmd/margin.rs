@@ -2,8 +2,8 @@
 //! too.
 //!
 //! # The rule
-//! n runs need figures of which the greatest is M and the least m. The bound is M + c·(M − m), where
-//! c depends on n only:
+//! n runs need figures of which the greatest is M and the least m. The bound is M + c·(M − m),
+//! where c depends on n only:
 //!
 //! ```text
 //! P(a further run is above) = 1/(n + 1) · Π i/(i + c) over i = 2 … n   ≤ 1 %

@@ -1,5 +1,5 @@
-//! The demand of recorded runs: counted along each trace, the greatest over all of them, and how far
-//! apart they lie.
+//! The demand of recorded runs: counted along each trace, the greatest over all of them, and how
+//! far apart they lie.
 
 use std::fmt;
 

@@ -5,8 +5,8 @@
 //! peaks       of page-blocks: those of the pieces and spines of each size
 //! both        Demand::Joint of N + Σ most page-blocks and B + Σ β·most bytes, in the classes of either
 //! ```
-//! All of a file is live at once, so budgets and peaks add up. A sum of both is a budget: that of Σ most objects admits
-//! every mix within the peaks.
+//! All of a file is live at once, so budgets and peaks add up. A sum of both is a budget: that of Σ
+//! most objects admits every mix within the peaks.
 
 use anyhow::{Context, Result, anyhow, bail};
 use surefit_compact::certify::{BlockCount, Budget, ClassSet};
@@ -23,7 +23,8 @@ use super::needed::{Needed, Resizes, union, with_margin};
 pub(super) struct Stated {
     /// The sum of the budgets, and what resizes hold twice.
     pub(super) budget: Option<Budget>,
-    /// The largest request of the budgets, `usize::MAX` if they do not say it, and the strictest alignment.
+    /// The largest request of the budgets, `usize::MAX` if they do not say it, and the strictest
+    /// alignment.
     pub(super) widest: (usize, usize),
     /// The peaks of sizes.
     pub(super) peaks: Option<Vec<Peak>>,
@@ -207,7 +208,8 @@ mod tests {
         let needed = parse(text).expect("valid");
         assert_eq!(needed.most, None);
         let budget = needed.budget.expect("joint");
-        // A resize may be that of an aligned object. In pieces: two of 4096 bytes, 1808, 12 bytes of spine.
+        // A resize may be that of an aligned object. In pieces: two of 4096 bytes, 1808, 12 bytes
+        // of spine.
         let in_flight = (1, 64);
         assert_eq!(budget.objects, 10 + in_flight.0 + 4 + 4);
         assert_eq!(

@@ -103,7 +103,8 @@ impl Target {
     }
 }
 
-/// Whether a heap has the configuration that was measured: that of [`Config::TINY`], without brands.
+/// Whether a heap has the configuration that was measured: that of [`Config::TINY`], without
+/// brands.
 fn is_measured(options: &Options) -> bool {
     let same = format!("{:?}", options.config) == format!("{:?}", Config::TINY);
     same && matches!(options.words, Words::Narrow) && !options.is_branded

@@ -1,5 +1,5 @@
-//! `--save` and `--against`: a comparison beside an earlier one, and which differences are more than
-//! noise.
+//! `--save` and `--against`: a comparison beside an earlier one, and which differences are more
+//! than noise.
 //!
 //! # The rules
 //! - Counted figures are exact: any difference above `--tolerance` counts. Instructions may differ

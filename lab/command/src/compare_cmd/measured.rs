@@ -186,7 +186,8 @@ fn on_threads(
     Ok(())
 }
 
-/// The allocators by name, then those of the configuration files, and which of them is the baseline.
+/// The allocators by name, then those of the configuration files, and which of them is the
+/// baseline.
 ///
 /// # Errors
 /// An unknown allocator; a file that holds no configuration; a baseline that is not among them.

@@ -49,7 +49,8 @@ pub(crate) struct Args {
         value_parser = clap::value_parser!(u32).range(1..=MOST_DEPTH)
     )]
     stacks: Option<u32>,
-    /// Find the callers by frame pointers: faster, but only for what was built with -fno-omit-frame-pointer
+    /// Find the callers by frame pointers: faster, but only for what was built with
+    /// -fno-omit-frame-pointer
     #[arg(long, requires = "stacks")]
     frame_pointers: bool,
     /// Make traces of logs that an interrupted recording left behind, instead of running a program
@@ -137,7 +138,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         Some(status) => Ok(status),
         None => go_on(&session, &program),
     });
-    // A process that goes on without us may still have the folder; what it writes there is not read.
+    // A process that goes on without us may still have the folder; what it writes there is not
+    // read.
     let _ = fs::remove_dir_all(&folder);
     exit(&program, status?)
 }

@@ -22,7 +22,8 @@ use crate::trace_cmd::summary;
 pub(crate) struct Document {
     /// The version of this format.
     schema: u32,
-    /// How long the program was recorded: until it ended, or for the time given; absent with --logs.
+    /// How long the program was recorded: until it ended, or for the time given; absent with
+    /// --logs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) program_seconds: Option<f64>,
     /// The traces; the program's own is first.
@@ -64,7 +65,8 @@ pub(crate) struct Recorded {
     trace: Described,
     /// Frees and reallocations of objects from before the recording, or of the parent; left out.
     unknown_frees: u64,
-    /// Objects whose free the recorder did not see; it is put before the next object at the address.
+    /// Objects whose free the recorder did not see; it is put before the next object at the
+    /// address.
     missed_frees: u64,
     /// Threads above the 65,536th; their events are those of the last thread.
     more_threads: u64,
@@ -167,8 +169,8 @@ impl Document {
             .sort_by_key(|recorded| (!recorded.is_own, Reverse(recorded.trace.events)));
     }
 
-    /// Says of each process that outlives the program that its trace ends before it does, or that it has
-    /// none. `left` are those that ran when the recording ended.
+    /// Says of each process that outlives the program that its trace ends before it does, or that
+    /// it has none. `left` are those that ran when the recording ended.
     pub(crate) fn note_left_behind(&mut self, left: &[Living], runs: impl Fn(u32) -> bool) {
         let is_left = |pid| runs(pid) || left.iter().any(|it| it.pid == pid);
         let recorded = self.recorded.iter_mut().filter(|it| is_left(it.pid));

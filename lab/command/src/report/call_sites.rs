@@ -1,4 +1,5 @@
-//! The call sites whose objects keep most free page-blocks in pages that would be empty without them.
+//! The call sites whose objects keep most free page-blocks in pages that would be empty without
+//! them.
 
 use surefit_measure::grid::Grid;
 use surefit_measure::output::grouped;
@@ -90,7 +91,8 @@ fn picture(name: &str, drawn: &[&Keeper], total: f64, (style, most): (Style, f64
     bars.html()
 }
 
-/// A short name that no line breaks inside `<…>`: a word joiner, which nobody sees, is before the end.
+/// A short name that no line breaks inside `<…>`: a word joiner, which nobody sees, is before the
+/// end.
 fn unbroken(short: &str) -> String {
     short.replace("…>", "…\u{2060}>")
 }

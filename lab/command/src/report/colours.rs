@@ -1,9 +1,9 @@
 //! The colour of an allocator: one colour on the whole page, and the same on every page for those
 //! that are compared most.
 //!
-//! The colours are those that Okabe and Ito chose for people who confuse some, less the yellow, which
-//! a white page swallows, and with a darker orange. Who sees no colour at all sees the dashes of
-//! lines, and the names beside bars.
+//! The colours are those that Okabe and Ito chose for people who confuse some, less the yellow,
+//! which a white page swallows, and with a darker orange. Who sees no colour at all sees the dashes
+//! of lines, and the names beside bars.
 
 use std::fmt::Write as _;
 

@@ -25,8 +25,8 @@ struct Part {
     of: fn(&AtPeak) -> u64,
 }
 
-/// The parts beyond what the program asked for, from below. What is free is not among them: the rest
-/// of what is resident is free.
+/// The parts beyond what the program asked for, from below. What is free is not among them: the
+/// rest of what is resident is free.
 const PARTS: [Part; 6] = [
     Part {
         name: "page-block-internal",

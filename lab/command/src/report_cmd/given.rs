@@ -83,8 +83,8 @@ fn load_one(path: &Path, largest: Option<usize>) -> Result<What> {
     Source::load(path, largest).map(|source| What::Trace(Box::new(source)))
 }
 
-/// Whether a regular file begins as JSON does. What is none, or cannot be read, is taken for a trace:
-/// what is wrong with it is said when it is loaded.
+/// Whether a regular file begins as JSON does. What is none, or cannot be read, is taken for a
+/// trace: what is wrong with it is said when it is loaded.
 fn is_json(path: &Path) -> bool {
     let mut first = Vec::new();
     let read = || {

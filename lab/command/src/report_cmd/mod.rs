@@ -19,8 +19,8 @@ use program::{Program, pairs};
 /// The arguments of `report`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
-    /// Traces, bundled:NAME, what compare --format json wrote, or folders of them; exactly two are also
-    /// put side by side.
+    /// Traces, bundled:NAME, what compare --format json wrote, or folders of them; exactly two are
+    /// also put side by side.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// The page; - is standard output.
@@ -29,21 +29,23 @@ pub(crate) struct Args {
     /// The allocators, separated by commas.
     #[arg(long, value_name = "A,B,…")]
     allocators: Option<String>,
-    /// Also measure the allocator in this TOML file, as `surefit tune` writes it; may be given several
-    /// times.
+    /// Also measure the allocator in this TOML file, as `surefit tune` writes it; may be given
+    /// several times.
     #[arg(long, value_name = "FILE")]
     config: Vec<PathBuf>,
     /// The allocator that times are compared with; by default the first one.
     #[arg(long, value_name = "SPEC")]
     baseline: Option<String>,
-    /// Interleaved rounds of the timing pass; by default three, up to five where the figures scatter.
+    /// Interleaved rounds of the timing pass; by default three, up to five where the figures
+    /// scatter.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
     rounds: Option<u32>,
     /// The heap size: bytes, such as 64K or 16M, or a multiple of the peak live bytes, such as 2x.
     /// [default: 4x]
     #[arg(long, value_name = "BYTES|Nx")]
     heap: Option<HeapSize>,
-    /// Leave out objects that are ever larger than this, so that heaps without pieces can take part.
+    /// Leave out objects that are ever larger than this, so that heaps without pieces can take
+    /// part.
     #[arg(long, value_name = "BYTES", value_parser = surefit_measure::sizes::bytes)]
     largest: Option<usize>,
 }

@@ -68,8 +68,8 @@ impl Program {
     }
 }
 
-/// The programs of two arguments that are put side by side: the only ones of each, whatever they are
-/// called; otherwise those of the same name, in their order.
+/// The programs of two arguments that are put side by side: the only ones of each, whatever they
+/// are called; otherwise those of the same name, in their order.
 pub(super) fn pairs(programs: &[Program]) -> Vec<(usize, usize)> {
     let of = |file: usize| {
         let programs = programs.iter().enumerate();

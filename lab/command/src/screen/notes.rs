@@ -36,8 +36,8 @@ impl Notes {
         }
     }
 
-    /// Notes on the allocators of results, which may be saved ones: then an allocator may be unknown
-    /// here, and hands out pointers.
+    /// Notes on the allocators of results, which may be saved ones: then an allocator may be
+    /// unknown here, and hands out pointers.
     pub(crate) fn of_results(rows: &[AllocatorResult], baseline: &str) -> Self {
         let cost = |row: &AllocatorResult| known(&row.allocator)?.handles();
         let costs: Vec<_> = rows.iter().map(cost).collect();

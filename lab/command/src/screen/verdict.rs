@@ -96,8 +96,8 @@ pub(crate) fn fastest_names(trace: &TraceResults) -> Vec<String> {
     race(&trace.results).map_or_else(Vec::new, |race| names(&race.first))
 }
 
-/// `cf-direct is fastest (0.44 x rlsf) in each of 3 rounds, then tlsf (1.95 x [1.90-2.01] its time);
-/// with accesses tlsf is (0.80 x).`
+/// `cf-direct is fastest (0.44 x rlsf) in each of 3 rounds, then tlsf (1.95 x [1.90-2.01] its
+/// time); with accesses tlsf is (0.80 x).`
 fn fastest(rows: &[AllocatorResult], baseline: &str) -> Option<String> {
     let ran = race(rows)?;
     let base = rows.iter().find(|row| row.allocator == baseline);

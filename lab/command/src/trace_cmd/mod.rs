@@ -37,14 +37,15 @@ enum Verb {
         /// Traces: .sft or .sft.zst files, or bundled:NAME (redis, redis-drift, emacs, python-a,
         /// python-b).
         ///
-        /// Or object graphs: .sfg or .sfg.zst files, or bundled:NAME (javac, antlr, hsqldb, sunflow,
-        /// raytrace, mtrt).
+        /// Or object graphs: .sfg or .sfg.zst files, or bundled:NAME (javac, antlr, hsqldb,
+        /// sunflow, raytrace, mtrt).
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
         /// How many sizes to list, the most frequent first
         #[arg(long, default_value_t = 5, value_name = "N")]
         sizes: usize,
-        /// Say instead who allocates most and who holds the peak: N call sites of each [default: 10]
+        /// Say instead who allocates most and who holds the peak: N call sites of each [default:
+        /// 10]
         ///
         /// For traces that were recorded with --stacks.
         #[arg(

@@ -20,9 +20,9 @@ pub(super) struct Limits {
     pub(super) unfilled: Unfilled,
 }
 
-/// Page-block sizes for what the runs have live, in pages and pieces as those of `config`, whose own
-/// size-classes do not count. `None` if an object is larger than a page and not in pieces, or if the
-/// sizes that must be are too many.
+/// Page-block sizes for what the runs have live, in pages and pieces as those of `config`, whose
+/// own size-classes do not count. `None` if an object is larger than a page and not in pieces, or
+/// if the sizes that must be are too many.
 ///
 /// # Errors
 /// Never: the partitionings that it tries are valid.

@@ -152,7 +152,8 @@ impl Judged {
         ]
     }
 
-    /// Whether a configuration that was fitted to this very trace could do better than the free list.
+    /// Whether a configuration that was fitted to this very trace could do better than the free
+    /// list.
     fn possible(&self, least: &Least) -> String {
         let live = self.peak_live_bytes;
         let parts = least.parts;

@@ -2,12 +2,13 @@
 //!
 //! At every event, whatever the bound, a size-class of h live page-blocks has at least ⌈h/π⌉ pages,
 //! and the address table has an entry for each of the most objects until then. So the bytes for one
-//! event are a bound from below for the region of the whole run. The event is where a heap needs the
-//! most, about. For each shape, segmentation finds the size-classes of least bytes for exactly what
-//! is live there.
+//! event are a bound from below for the region of the whole run. The event is where a heap needs
+//! the most, about. For each shape, segmentation finds the size-classes of least bytes for exactly
+//! what is live there.
 //!
-//! The bound is exact to a page, and to objects that are aligned to more than eight bytes: these may
-//! be served by a class that is not a multiple of their alignment in the segmentation, not in a heap.
+//! The bound is exact to a page, and to objects that are aligned to more than eight bytes: these
+//! may be served by a class that is not a multiple of their alignment in the segmentation, not in a
+//! heap.
 
 use anyhow::Result;
 use schemars::JsonSchema;
@@ -60,8 +61,8 @@ pub(crate) struct Parts {
     pub(crate) other_table_bytes: u64,
 }
 
-/// What is least over all shapes that `given` leaves open, with at most `classes` size-classes; `None`
-/// if no shape serves the run.
+/// What is least over all shapes that `given` leaves open, with at most `classes` size-classes;
+/// `None` if no shape serves the run.
 ///
 /// # Errors
 /// The spec is not one of `cf`.
@@ -174,8 +175,8 @@ mod tests {
         }
     }
 
-    /// 500 objects of 40 bytes: 4096 bytes hold 92 of 40 + 4, two words of bitmap and none beside, so
-    /// that six pages are 552 page-blocks.
+    /// 500 objects of 40 bytes: 4096 bytes hold 92 of 40 + 4, two words of bitmap and none beside,
+    /// so that six pages are 552 page-blocks.
     #[test]
     fn the_parts_of_objects_of_one_size_are_known() {
         let call = Call::Malloc;

@@ -30,8 +30,8 @@ struct Change {
 pub(super) struct Run {
     /// All kinds, in the order of their first appearance.
     pub(super) kinds: Vec<Kind>,
-    /// How many objects of each kind count: those of the peaks, and a little of those over the whole
-    /// run, so that sizes which are not live at a peak have classes too.
+    /// How many objects of each kind count: those of the peaks, and a little of those over the
+    /// whole run, so that sizes which are not live at a peak have classes too.
     pub(super) weights: Vec<f64>,
     /// The greatest sum of live requests of the program, in bytes.
     pub(super) peak_live_bytes: u64,
@@ -48,8 +48,8 @@ const SHARE_OF_MOMENTS: f64 = 0.1;
 /// greatest one.
 const NEAR: f64 = 0.95;
 
-/// What an object costs beside its bytes, about: a back-reference while it lives, and an entry, which
-/// stays.
+/// What an object costs beside its bytes, about: a back-reference while it lives, and an entry,
+/// which stays.
 const BACK_REFERENCE_BYTES: u64 = 4;
 const ENTRY_BYTES: u64 = 4;
 
@@ -115,8 +115,8 @@ impl Run {
         weights
     }
 
-    /// Of equal parts of the run the events of greatest need, where that is near the greatest of all;
-    /// with their shares in what counts.
+    /// Of equal parts of the run the events of greatest need, where that is near the greatest of
+    /// all; with their shares in what counts.
     fn peaks(&self) -> Vec<(usize, f64)> {
         let needed: Vec<_> = self.needed().collect();
         let most = needed.iter().copied().max().unwrap_or(0) as f64;

@@ -64,7 +64,8 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Args {
-    /// Traces of one program: files, or bundled:NAME (redis, redis-drift, emacs, python-a, python-b).
+    /// Traces of one program: files, or bundled:NAME (redis, redis-drift, emacs, python-a,
+    /// python-b).
     #[arg(required = true)]
     files: Vec<PathBuf>,
     /// Judge on this trace, which is not tuned on; may be given several times.

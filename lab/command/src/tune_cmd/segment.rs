@@ -95,7 +95,8 @@ impl<'p> Division<'p> {
         }
     }
 
-    /// The cheapest last segment that ends at `end`: its start, and the cost with what comes before.
+    /// The cheapest last segment that ends at `end`: its start, and the cost with what comes
+    /// before.
     fn last(&self, end: usize, first: usize, cost_before: &[f64]) -> (usize, f64) {
         let per_page = self.points[end - 1].per_page;
         let mut found = (end - 1, f64::INFINITY);

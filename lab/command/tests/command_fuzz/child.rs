@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 /// Address space of a child, in KiB: what takes more must be refused.
 const MOST_KIB: &str = "1500000";
 
-/// A child that takes longer hangs. It is so much because machines that run tests are slow, and no case takes a tenth.
+/// A child that takes longer hangs. It is so much because machines that run tests are slow, and no
+/// case takes a tenth.
 const MOST_TIME: Duration = Duration::from_secs(120);
 
 /// Where standard output goes.

@@ -1,17 +1,18 @@
-//! The command under any arguments and any files: it ends with status 0, 1 or 2, prints at most two lines on stderr, never
-//! panics, and takes bounded time and memory.
+//! The command under any arguments and any files: it ends with status 0, 1 or 2, prints at most two
+//! lines on stderr, never panics, and takes bounded time and memory.
 //!
 //! ```text
 //! arguments   a verb, its options, and values at the ends of what they may be; now and then anything at all
 //! files       traces, object graphs, demands, classes, scripts: sound, mutated, truncated, empty, and what is no file
 //! child       runs one command with limits, and judges how it ended
 //! ```
-//! Case number N is made from seed N alone. `SUREFIT_FUZZ_CASES` is how many cases to run, `SUREFIT_FUZZ_SEED` the first
-//! one; `ci/command-fuzz.sh` runs a minute of them. A case that fails prints its arguments and its seed.
-//! `SUREFIT_FUZZ_VERB=tune` tries one verb only; the seeds are then those of other cases.
+//! Case number N is made from seed N alone. `SUREFIT_FUZZ_CASES` is how many cases to run,
+//! `SUREFIT_FUZZ_SEED` the first one; `ci/command-fuzz.sh` runs a minute of them. A case that fails
+//! prints its arguments and its seed. `SUREFIT_FUZZ_VERB=tune` tries one verb only; the seeds are
+//! then those of other cases.
 //!
-//! Experiments may take long: only what their arguments mean is tried. `gc lua` prints its figures and tracebacks to
-//! stderr, because standard output is the script's: there lines are not counted.
+//! Experiments may take long: only what their arguments mean is tried. `gc lua` prints its figures
+//! and tracebacks to stderr, because standard output is the script's: there lines are not counted.
 #![cfg(target_os = "linux")]
 
 mod arguments;
@@ -57,7 +58,8 @@ fn any_arguments_and_files_end_in_a_status_and_two_lines_at_most() {
     let [done, broken, refused] = ends;
     println!("{cases} cases: {done} with status 0, {broken} with 1, {refused} with 2");
     assert!(failures.is_empty(), "{}", failures.join("\n\n"));
-    // a generator that makes nothing valid, or nothing wrong, tests nothing; most verbs alone break nothing
+    // a generator that makes nothing valid, or nothing wrong, tests nothing; most verbs alone break
+    // nothing
     let least = if arguments::only_verb().is_none() {
         &ends[..]
     } else {

@@ -1,4 +1,5 @@
-//! `cf-block-table` from outside: replays, parts, certificates, real programs, and what its moves copy.
+//! `cf-block-table` from outside: replays, parts, certificates, real programs, and what its moves
+//! copy.
 
 use std::path::Path;
 

@@ -22,7 +22,8 @@ fn refused(text: &str, spec: &str) -> String {
     error_line(&output.expect("the command runs"), 2)
 }
 
-/// So many objects of each size and alignment live at once; every second one is freed, and served again after others.
+/// So many objects of each size and alignment live at once; every second one is freed, and served
+/// again after others.
 pub(crate) fn churn(kinds: &[(u64, usize, u32)]) -> Trace {
     let (mut events, mut live, mut id) = (Vec::new(), Vec::new(), 0);
     let mut allocate = |events: &mut Vec<Event>, (size, align): (u64, usize)| {
@@ -69,7 +70,8 @@ fn completes(trace: &Trace, table: &Value, spec: &str) {
     assert!(output.status.success(), "{complaint}");
 }
 
-/// In the tiny configuration 176 bytes at 16 lie in page-blocks of 256 bytes, and of 200 without alignment.
+/// In the tiny configuration 176 bytes at 16 lie in page-blocks of 256 bytes, and of 200 without
+/// alignment.
 #[test]
 fn a_budget_at_an_alignment_is_served_in_its_bytes() {
     let requests =

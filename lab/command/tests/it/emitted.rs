@@ -1,12 +1,13 @@
-//! Certified heaps as source text: what is written is what the tests of other crates compile and run, and its region is that of
-//! the table.
+//! Certified heaps as source text: what is written is what the tests of other crates compile and
+//! run, and its region is that of the table.
 
 use crate::certify::{TINY, bytes, certify, demand};
 use crate::common::{error_line, surefit};
 use crate::demands::churn;
 use serde_json::Value;
 
-/// What the command writes for a demand in the example's folder. With `SUREFIT_WRITE_HEADER` set, the file is written.
+/// What the command writes for a demand in the example's folder. With `SUREFIT_WRITE_HEADER` set,
+/// the file is written.
 fn is_written_today(language: &str, demand: &str, spec: &str, file: &str) {
     let crates = concat!(env!("CARGO_MANIFEST_DIR"), "/../../crates");
     let output = surefit()
@@ -24,7 +25,8 @@ fn is_written_today(language: &str, demand: &str, spec: &str, file: &str) {
     assert_eq!(String::from_utf8_lossy(&output.stdout), committed, "{file}");
 }
 
-/// The modules of the library's example; that they compile, and that their heaps refuse nothing, the example shows.
+/// The modules of the library's example; that they compile, and that their heaps refuse nothing,
+/// the example shows.
 #[test]
 fn what_is_emitted_is_the_example() {
     for (demand, page) in [
@@ -92,7 +94,8 @@ fn emit(language: &str, options: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("text")
 }
 
-/// Whatever a file states, every form has the bytes of the table's first line. Heaps of C have keys.
+/// Whatever a file states, every form has the bytes of the table's first line. Heaps of C have
+/// keys.
 #[test]
 fn an_emitted_region_is_that_of_the_table() {
     for parts in [

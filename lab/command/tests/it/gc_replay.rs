@@ -237,7 +237,8 @@ fn a_program_that_needs_more_memory_is_not_recorded() {
     assert!(!Path::new("never-written.sfg").exists());
 }
 
-/// A recording of 1001 objects, of which none outlives the walk after it, unless the last walk says so.
+/// A recording of 1001 objects, of which none outlives the walk after it, unless the last walk says
+/// so.
 struct Small {
     _directory: tempfile::TempDir,
     path: PathBuf,

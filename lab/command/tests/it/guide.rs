@@ -6,8 +6,8 @@ use std::process::Command;
 
 const GUIDE: &str = include_str!("../../../../docs/guide.md");
 
-/// The lines of its shell blocks, but for those that build something or preload it: tests of other crates and
-/// ci/examples.sh run these.
+/// The lines of its shell blocks, but for those that build something or preload it: tests of other
+/// crates and ci/examples.sh run these.
 fn commands() -> impl Iterator<Item = &'static str> {
     let blocks = GUIDE.split("```sh\n").skip(1);
     let lines = blocks.filter_map(|block| block.split("```").next());

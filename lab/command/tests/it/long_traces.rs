@@ -11,8 +11,8 @@ use crate::common::{result, small_trace, surefit};
 /// The trace in memory takes 160 MB, and 480 MB while it is loaded.
 const EVENTS: u64 = 10_000_000;
 
-/// What the command gets: of this some 30 MB are for itself, and 31 for a heap of four times what is
-/// live.
+/// What the command gets: of this some 30 MB are for itself, and 31 for a heap of four times what
+/// is live.
 const ADDRESS_SPACE_KIB: &str = "140000";
 
 fn limited(args: &[&str]) -> Output {

@@ -1,5 +1,5 @@
-//! `surefit record` on processes that go where they cannot be recorded, or stay silent until the recording
-//! has ended: of each there is a trace or a line.
+//! `surefit record` on processes that go where they cannot be recorded, or stay silent until the
+//! recording has ended: of each there is a trace or a line.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};

@@ -37,7 +37,8 @@ fn a_log_that_may_not_grow_ends_the_recording_and_not_the_program() {
     assert!(trace.header().counts.events > 10_000);
 }
 
-/// What is recorded of our program under limits of a shell's `ulimit`: the exit status, and the document.
+/// What is recorded of our program under limits of a shell's `ulimit`: the exit status, and the
+/// document.
 fn under_limit(limit: &str, what: &str) -> (TempDir, Option<i32>, Value) {
     let folder = folder();
     let script = format!("ulimit {limit}; exec \"$0\" {what}");
@@ -87,7 +88,8 @@ fn a_log_grows_whatever_the_program_does_with_its_descriptors() {
 #[test]
 fn it_is_said_if_there_is_no_room_for_stacks() {
     let folder = folder();
-    // One or two megabytes, as the shell counts: less than the file of the stacks has at its beginning.
+    // One or two megabytes, as the shell counts: less than the file of the stacks has at its
+    // beginning.
     let script = "ulimit -f 2048; exec \"$0\" killed";
     let mut command = record(&folder, &["--stacks", "--", "sh", "-c", script]);
     let output = command.arg(program()).output().expect("the command runs");

@@ -1,5 +1,5 @@
-//! The recorder's own walk of a stack, beside the platform's unwinder: the same callers, frame by frame,
-//! on stacks of every kind.
+//! The recorder's own walk of a stack, beside the platform's unwinder: the same callers, frame by
+//! frame, on stacks of every kind.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

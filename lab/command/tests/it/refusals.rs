@@ -1,5 +1,5 @@
-//! What cannot be done ends in one line that says what, where and how to mend it: files, numbers, and places that cannot be
-//! written.
+//! What cannot be done ends in one line that says what, where and how to mend it: files, numbers,
+//! and places that cannot be written.
 
 use std::fs::File;
 use std::path::Path;
@@ -166,8 +166,8 @@ fn a_recording_that_would_take_hours_is_refused() {
     assert!(record(&["--every", "1"]).contains("give at least 1024 bytes"));
 }
 
-/// The line by which the command refuses. A shell gives it so little address space, a gigabyte; a machine with as little
-/// memory is the same to it.
+/// The line by which the command refuses. A shell gives it so little address space, a gigabyte; a
+/// machine with as little memory is the same to it.
 #[cfg(target_os = "linux")]
 fn limited(args: &[&str]) -> String {
     let mut command = Command::new("sh");

@@ -1,4 +1,5 @@
-//! The command from outside: every allocator replays a small program, and bad input is one line and exit status 2.
+//! The command from outside: every allocator replays a small program, and bad input is one line and
+//! exit status 2.
 
 use crate::common::{error_line, result, small_trace, surefit};
 use predicates_free::has;

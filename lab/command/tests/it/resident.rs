@@ -1,4 +1,5 @@
-//! What a malloc without a region holds is measured from outside: a known hoard is seen, whatever was freed before.
+//! What a malloc without a region holds is measured from outside: a known hoard is seen, whatever
+//! was freed before.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,14 +8,17 @@ use crate::common::result;
 use surefit_trace::{Call, Event, Op, Trace};
 use tempfile::TempDir;
 
-/// Objects of the hoard, and their bytes: a power of two less than a page is what any malloc adds to them.
+/// Objects of the hoard, and their bytes: a power of two less than a page is what any malloc adds
+/// to them.
 const HOARD: u32 = 768;
 const BYTES: u64 = 65_536;
 
-/// Small objects that come and go before: reading so many events takes more memory than the hoard does.
+/// Small objects that come and go before: reading so many events takes more memory than the hoard
+/// does.
 const EARLIER: u32 = 400_000;
 
-/// A trace of small objects, one alive at a time, and then of a hoard; compressed, so that reading it takes memory.
+/// A trace of small objects, one alive at a time, and then of a hoard; compressed, so that reading
+/// it takes memory.
 fn hoard(directory: &Path) -> PathBuf {
     let call = Call::Malloc;
     let alloc = |id, size| Op::Alloc { id, size, call };
@@ -33,7 +37,8 @@ fn hoard(directory: &Path) -> PathBuf {
     path
 }
 
-/// The malloc of `hoarder.c` as a library. Rust links by the C compiler, so whoever builds this has one.
+/// The malloc of `hoarder.c` as a library. Rust links by the C compiler, so whoever builds this has
+/// one.
 pub(crate) fn hoarder(directory: &Path) -> PathBuf {
     let library = directory.join("libhoarder.so");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/hoarder.c");

@@ -1,4 +1,5 @@
-//! A heap as large as one run's demand is certified for serves a second run of the same program, whose input differs.
+//! A heap as large as one run's demand is certified for serves a second run of the same program,
+//! whose input differs.
 
 use std::path::{Path, PathBuf};
 

@@ -147,8 +147,8 @@ fn one_half_of_the_objects_judges_the_other() {
     assert!(longest <= Some(100), "{table}");
 }
 
-/// The search on a program that is recorded twice: it must not get worse, and never better than what
-/// is least.
+/// The search on a program that is recorded twice: it must not get worse, and never better than
+/// what is least.
 #[test]
 fn a_second_run_of_a_real_program_needs_what_the_first_one_did() {
     let arguments = ["--judge", "bundled:python-b", "bundled:python-a"];

@@ -27,7 +27,8 @@ pub(crate) struct Plot {
 pub(crate) struct Axis {
     /// What it measures, with its unit.
     pub(crate) label: String,
-    /// Names of the places 0, 1, 2, … where the axis has no numbers of its own (κ up to infinity); otherwise empty.
+    /// Names of the places 0, 1, 2, … where the axis has no numbers of its own (κ up to infinity);
+    /// otherwise empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) ticks: Vec<String>,
     /// Whether equal distances are equal factors.
@@ -91,7 +92,8 @@ pub(crate) struct Series {
     pub(crate) name: String,
     /// Its points: x, y.
     pub(crate) points: Vec<(f64, f64)>,
-    /// For each point, the least and the greatest of what it stands for; empty if there is no spread.
+    /// For each point, the least and the greatest of what it stands for; empty if there is no
+    /// spread.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) spread: Vec<(f64, f64)>,
     /// Whose figures they are.

@@ -1,8 +1,10 @@
 //! What an experiment finds: tables, series for plots, and a verdict on each claim of the papers.
 //!
-//! Every figure is computed or measured in the run that made the report, and so is every verdict: an experiment states
-//! the figures that decide a claim and lets [`Verdict::of`](super::verdict::Verdict::of) or its own comparison decide. The
-//! papers' figures stand beside ours in columns and series of their own ([`Whose::Papers`](super::whose::Whose::Papers)).
+//! Every figure is computed or measured in the run that made the report, and so is every verdict:
+//! an experiment states the figures that decide a claim and lets
+//! [`Verdict::of`](super::verdict::Verdict::of) or its own comparison decide. The papers' figures
+//! stand beside ours in columns and series of their own
+//! ([`Whose::Papers`](super::whose::Whose::Papers)).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -41,7 +43,8 @@ pub(crate) struct Report {
     pub(crate) claims: Vec<Claim>,
     /// What must be known to read the figures.
     pub(crate) notes: Vec<String>,
-    /// A picture that the experiment draws itself, as one `svg` element, instead of its grid and plots.
+    /// A picture that the experiment draws itself, as one `svg` element, instead of its grid and
+    /// plots.
     #[serde(skip)]
     pub(crate) drawing: Option<String>,
 }

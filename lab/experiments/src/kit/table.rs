@@ -1,7 +1,8 @@
 //! Tables of figures: columns, rows and cells.
 //!
 //! # Invariants
-//! - X1 Every row of a table is as long as its columns ([`Table::row`] panics else: a mistake in an experiment).
+//! - X1 Every row of a table is as long as its columns ([`Table::row`] panics else: a mistake in an
+//!   experiment).
 //! - X2 What was not measured is [`Cell::Absent`], never zero.
 
 use schemars::JsonSchema;
@@ -32,7 +33,8 @@ impl Table {
         }
     }
 
-    /// A table with a row for each of `rows`; its columns are declared one by one, each with its cell of a row.
+    /// A table with a row for each of `rows`; its columns are declared one by one, each with its
+    /// cell of a row.
     ///
     /// ```text
     /// Table::of("heaps", &heaps).text("heap", |heap| heap.name).figure("MB", 1, |heap| heap.bytes / 1e6).table()
@@ -79,7 +81,8 @@ impl<R> TableOf<R> {
         self.column(Column::figure(name, digits), cell)
     }
 
-    /// A column of the papers' figures, shown with `digits` digits after the point, and its cell of a row.
+    /// A column of the papers' figures, shown with `digits` digits after the point, and its cell of
+    /// a row.
     pub(crate) fn papers<C: Into<Cell>>(
         self,
         name: impl Into<String>,

@@ -40,20 +40,23 @@ impl Verdict {
         }
     }
 
-    /// Whether a ratio of times, or of throughputs, is greater than 1: in the median by more than the noise of 3 %, and in
-    /// every round. `None` if the median says so and some round says otherwise: then the clock decides nothing.
+    /// Whether a ratio of times, or of throughputs, is greater than 1: in the median by more than
+    /// the noise of 3 %, and in every round. `None` if the median says so and some round says
+    /// otherwise: then the clock decides nothing.
     pub(crate) fn is_greater(ratio: Ratio) -> Option<bool> {
         let is_above = ratio.median > 1.0 + NOISE;
         (!is_above || ratio.min > 1.0).then_some(is_above)
     }
 
-    /// Whether a ratio is at least so much, in every round; `None` if rounds disagree: then the clock decides nothing.
+    /// Whether a ratio is at least so much, in every round; `None` if rounds disagree: then the
+    /// clock decides nothing.
     pub(crate) fn reaches(ratio: Ratio, least: f64) -> Option<bool> {
         let is_above = ratio.min >= least;
         (is_above || ratio.max < least).then_some(is_above)
     }
 
-    /// Whether a ratio is 1: neither it nor its inverse is greater than 1. `None` if rounds disagree about that.
+    /// Whether a ratio is 1: neither it nor its inverse is greater than 1. `None` if rounds
+    /// disagree about that.
     pub(crate) fn is_level(ratio: Ratio) -> Option<bool> {
         match (Self::is_greater(ratio), Self::is_greater(ratio.inverse())) {
             (Some(true), _) | (_, Some(true)) => Some(false),

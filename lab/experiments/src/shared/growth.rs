@@ -152,8 +152,8 @@ pub(crate) fn rise(points: &[(f64, f64)], law: fn(f64) -> f64) -> Option<Exponen
     slope(&risen.collect::<Vec<_>>())
 }
 
-/// Whether nothing rises, or nothing any more in the upper half of the decades, where at least three
-/// points are.
+/// Whether nothing rises, or nothing any more in the upper half of the decades, where at least
+/// three points are.
 fn has_ended(points: &[(f64, f64)]) -> bool {
     let highest = up_to_each(points);
     let Some(((first, least), (last, most))) = highest.first().zip(highest.last()) else {
@@ -242,8 +242,8 @@ mod tests {
             let law = Exponent::over(&TENS.map(|n| (n, 3.0 * n.powf(a)))).expect("positive");
             assert!((law.best - a).abs() < 1e-9 && law.most - law.least < 1e-6);
         }
-        // By hand: logarithms 0, 1, 2, 3, 4 and 0, 1, 2, 3, 5; slope 1.2, residuals 0.2, 0, -0.2, -0.4, 0.4,
-        // 3.182 · √(0.4 / 3 / 10).
+        // By hand: logarithms 0, 1, 2, 3, 4 and 0, 1, 2, 3, 5; slope 1.2, residuals 0.2, 0, -0.2,
+        // -0.4, 0.4, 3.182 · √(0.4 / 3 / 10).
         let bent = [(1.0, 1.0), (10.0, 10.0), (1e2, 1e2), (1e3, 1e3), (1e4, 1e5)];
         let found = Exponent::over(&bent).expect("positive");
         assert!((found.best - 1.2).abs() < 1e-9);

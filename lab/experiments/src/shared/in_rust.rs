@@ -8,8 +8,8 @@ use surefit_os::Reservation;
 /// By how much a quick run makes the programs smaller, and so what lives in them.
 const QUICK_DIVIDED_BY: u32 = 32;
 
-/// Bytes that are allocated from one walk of a recording to the next: about as many as in the bundled
-/// recordings of Java.
+/// Bytes that are allocated from one walk of a recording to the next: about as many as in the
+/// bundled recordings of Java.
 const EVERY: usize = 256 << 10;
 const QUICK_EVERY: usize = 32 << 10;
 

@@ -312,7 +312,8 @@ fn what_an_experiment_cannot_use_is_refused() {
     }
 }
 
-/// Whether a report, as JSON and as a screen, names itself and whose its claims are, and is no broader than a screen.
+/// Whether a report, as JSON and as a screen, names itself and whose its claims are, and is no
+/// broader than a screen.
 fn check_report(name: &str, json: &str, screen: &str) {
     let json: Value = serde_json::from_str(json).expect("JSON");
     assert_eq!(json["name"], *name);

@@ -1,7 +1,7 @@
 //! heaptrack's interpreted format, which heaptrack_print and heaptrack_gui open.
 //!
-//! Lines of a letter and hexadecimal numbers. Strings, places in the code, stacks and pairs of a size
-//! and a stack are written once, before they are used, and numbered from 1, pairs from 0:
+//! Lines of a letter and hexadecimal numbers. Strings, places in the code, stacks and pairs of a
+//! size and a stack are written once, before they are used, and numbered from 1, pairs from 0:
 //!
 //! ```text
 //! s LENGTH TEXT                            a string
@@ -80,8 +80,8 @@ impl<W: Write> HeaptrackWriter<W> {
         Ok(self)
     }
 
-    /// Writes the next event of a sound trace, which the stack of this number called. `frames` is asked
-    /// once for the frames of each number, the innermost first.
+    /// Writes the next event of a sound trace, which the stack of this number called. `frames` is
+    /// asked once for the frames of each number, the innermost first.
     ///
     /// # Errors
     /// What writing failed with.

@@ -6,8 +6,8 @@ use surefit_trace::{Event, Op};
 
 use super::frame::UNKNOWN;
 
-/// The size of an object, the stack that allocated it, and the exporter's own number for where it came
-/// from.
+/// The size of an object, the stack that allocated it, and the exporter's own number for where it
+/// came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Object {
     pub(super) size: u64,
@@ -27,8 +27,8 @@ pub(super) struct Change {
 }
 
 impl Live {
-    /// Takes an event of a sound trace, which a stack called. `origin` numbers where an object of a size
-    /// and a stack comes from.
+    /// Takes an event of a sound trace, which a stack called. `origin` numbers where an object of a
+    /// size and a stack comes from.
     pub(super) fn take(
         &mut self,
         event: Event,

@@ -7,9 +7,10 @@
 //! pprof      a profile for pprof, over protobuf
 //! ```
 //!
-//! An exporter takes an event and the number of the stack that allocated; it asks once for the frames
-//! of each number, and gives them to the other tool. Whoever has real call stacks hands them over so,
-//! with [`UNKNOWN`] for those that nobody knows; [`without_call_sites`] stands in for them.
+//! An exporter takes an event and the number of the stack that allocated; it asks once for the
+//! frames of each number, and gives them to the other tool. Whoever has real call stacks hands them
+//! over so, with [`UNKNOWN`] for those that nobody knows; [`without_call_sites`] stands in for
+//! them.
 
 mod frame;
 mod heaptrack;

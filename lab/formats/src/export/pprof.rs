@@ -1,11 +1,12 @@
-//! A profile for pprof: of each stack, what it allocated in all, and what lives of that at the peak.
+//! A profile for pprof: of each stack, what it allocated in all, and what lives of that at the
+//! peak.
 //!
 //! The four values have the names of Go's profiles of memory, which every reader of profiles knows:
-//! `alloc_objects`, `alloc_space`, `inuse_objects`, `inuse_space`. The last two are those of the event
-//! at which the sum of the live requests is greatest for the first time.
+//! `alloc_objects`, `alloc_space`, `inuse_objects`, `inuse_space`. The last two are those of the
+//! event at which the sum of the live requests is greatest for the first time.
 //!
-//! Who knows how many bytes of fragmentation the objects of each stack keep at that event hands them
-//! over at the end; they are a fifth value, `fragmentation_space`.
+//! Who knows how many bytes of fragmentation the objects of each stack keep at that event hands
+//! them over at the end; they are a fifth value, `fragmentation_space`.
 //!
 //! # Source
 //! <https://github.com/google/pprof/blob/main/proto/profile.proto>
@@ -86,8 +87,8 @@ impl<W: Write> PprofWriter<W> {
         }
     }
 
-    /// Takes the next event of a sound trace, which the stack of this number called. `frames` is asked
-    /// once for the frames of each number, the innermost first.
+    /// Takes the next event of a sound trace, which the stack of this number called. `frames` is
+    /// asked once for the frames of each number, the innermost first.
     pub fn event(&mut self, event: Event, stack: u64, frames: impl FnOnce(u64) -> Vec<Frame>) {
         let Self {
             tables,
@@ -128,8 +129,8 @@ impl<W: Write> PprofWriter<W> {
         }
     }
 
-    /// Adds the bytes of fragmentation in a heap that the objects of each stack keep at the peak. A stack
-    /// that allocated nothing is left out.
+    /// Adds the bytes of fragmentation in a heap that the objects of each stack keep at the peak. A
+    /// stack that allocated nothing is left out.
     pub fn fragmentation(&mut self, heap: &str, stacks: impl IntoIterator<Item = (u64, u64)>) {
         self.fragmented = Some(heap.to_owned());
         for (stack, bytes) in stacks {

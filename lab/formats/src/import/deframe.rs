@@ -4,8 +4,9 @@
 //! flag 7e │ number (vi) │ record │ FCS, 2 bytes │ flag 7e         7e and 7d inside: 7d, byte XOR 20
 //! ```
 //!
-//! Two flags with nothing between them are no frame. Whatever else stands between two flags and is not
-//! sound is skipped and counted. So a reader that begins anywhere is in step again at the next flag.
+//! Two flags with nothing between them are no frame. Whatever else stands between two flags and is
+//! not sound is skipped and counted. So a reader that begins anywhere is in step again at the next
+//! flag.
 //!
 //! # Source
 //! RFC 1662: HDLC-like framing with octet stuffing, and the 16-bit FCS.

@@ -1,6 +1,7 @@
 //! Recordings of heaptrack, as its preloaded library writes them and as `heaptrack_interpret` does.
 //!
-//! Both are lines of text: a letter or a sign, and hexadecimal numbers. Of the lines only these matter:
+//! Both are lines of text: a letter or a sign, and hexadecimal numbers. Of the lines only these
+//! matter:
 //!
 //! ```text
 //! v VERSION FORMAT          the first line
@@ -11,8 +12,8 @@
 //! + NUMBER                  interpreted: such an allocation;   - NUMBER    a free of one of them
 //! ```
 //!
-//! A reallocation is a free and an allocation. An interpreted recording does not say which object of a
-//! size and a call site is freed: the one that was allocated first is taken.
+//! A reallocation is a free and an allocation. An interpreted recording does not say which object
+//! of a size and a call site is freed: the one that was allocated first is taken.
 //!
 //! # Source
 //! heaptrack 1.4, `src/track/libheaptrack.cpp` and `src/interpret/heaptrack_interpret.cpp`, by what
@@ -93,8 +94,8 @@ impl Living {
     /// Takes the object that came first.
     ///
     /// Raw: heaptrack notes a reallocation only after it, and meanwhile another thread may have the
-    /// address; then the first is the one that was reallocated. Interpreted: it was the right one of
-    /// several for 54 of 72 thousand frees of sqlite3, git, gcc and Python, the last for 12.
+    /// address; then the first is the one that was reallocated. Interpreted: it was the right one
+    /// of several for 54 of 72 thousand frees of sqlite3, git, gcc and Python, the last for 12.
     fn take_first(&mut self, key: u64) -> Option<u32> {
         let first = self.one.remove(&key)?;
         if let Some(more) = self.more.get_mut(&key) {
@@ -258,16 +259,16 @@ fn path(rest: &[u8]) -> &[u8] {
     counted(rest).unwrap_or(rest)
 }
 
-/// The program's name by its command line, as it was called, for the file may be what a link leads to; or else
-/// by its file.
+/// The program's name by its command line, as it was called, for the file may be what a link leads
+/// to; or else by its file.
 fn name(command: &[u8], file: &[u8]) -> Option<String> {
     let first = || command.split(|byte| *byte == b' ').next();
     let called = called(command, file).or_else(first);
     called.and_then(last_of).or_else(|| last_of(file))
 }
 
-/// The part of a command line that names this file. Blanks stand between its words, and in them as they were:
-/// so it is the longest part that is the end of the file's path.
+/// The part of a command line that names this file. Blanks stand between its words, and in them as
+/// they were: so it is the longest part that is the end of the file's path.
 fn called<'c>(command: &'c [u8], file: &[u8]) -> Option<&'c [u8]> {
     let mut ends = (1..=command.len()).rev();
     let is_end = |at: usize| command.get(at).is_none_or(|byte| *byte == b' ');

@@ -39,8 +39,8 @@ impl Kind {
 pub struct Notes {
     /// Frees of objects that the recording does not know; left out.
     pub unknown_frees: u64,
-    /// heaptrack: objects that came to an address at which another one lives. A board: objects whose
-    /// free is missing; it is put before the object that took their place.
+    /// heaptrack: objects that came to an address at which another one lives. A board: objects
+    /// whose free is missing; it is put before the object that took their place.
     pub overlapping: u64,
     /// Threads above the 65,536th; their events are those of the last thread.
     pub more_threads: u64,
@@ -120,8 +120,8 @@ impl Importer {
         }
     }
 
-    /// The stack of the last event that was given, in the table of [`Importer::take_sites`]; unknown for
-    /// a free.
+    /// The stack of the last event that was given, in the table of [`Importer::take_sites`];
+    /// unknown for a free.
     #[must_use]
     pub fn stack(&self) -> Stack {
         match &self.0 {
@@ -139,9 +139,9 @@ impl Importer {
         }
     }
 
-    /// Says who knows the functions of a raw recording of heaptrack, which has addresses only: by the
-    /// file of a program or library, and where in there a call returns to. Without it, call sites have
-    /// no names.
+    /// Says who knows the functions of a raw recording of heaptrack, which has addresses only: by
+    /// the file of a program or library, and where in there a call returns to. Without it, call
+    /// sites have no names.
     pub fn name_functions(&mut self, by: impl FnMut(&str, u64) -> Option<String> + 'static) {
         if let Input::Heaptrack(heaptrack) = &mut self.0 {
             heaptrack.places.name_by(Box::new(by));

@@ -26,8 +26,8 @@ impl Lines {
         }
     }
 
-    /// Reads the next line; `false` at the end. What the last line lacks, be it no more than the break
-    /// at its end, makes it no line: the file was cut short.
+    /// Reads the next line; `false` at the end. What the last line lacks, be it no more than the
+    /// break at its end, makes it no line: the file was cut short.
     pub(super) fn advance(&mut self) -> Result<bool, ImportError> {
         self.line.clear();
         self.number += 1;

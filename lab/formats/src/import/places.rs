@@ -10,8 +10,8 @@
 //!              t PLACE CALLER                           a stack
 //! ```
 //!
-//! Strings, places and stacks are numbered from 1; 0 is none. Older recordings have no lengths. A line
-//! that makes no sense names nothing: a recording is no worse for it.
+//! Strings, places and stacks are numbered from 1; 0 is none. Older recordings have no lengths. A
+//! line that makes no sense names nothing: a recording is no worse for it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;

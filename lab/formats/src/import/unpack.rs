@@ -18,8 +18,8 @@ const MAX_WINDOW_BYTES: usize = 128 << 20;
 /// Bytes that are read at a time.
 const BUFFER_BYTES: usize = 64 << 10;
 
-/// A recording's bytes, unpacked. A compressed file that was cut short ends as if it were whole, and
-/// [`Unpacked::is_cut`] says so.
+/// A recording's bytes, unpacked. A compressed file that was cut short ends as if it were whole,
+/// and [`Unpacked::is_cut`] says so.
 pub(super) struct Unpacked {
     input: Box<dyn Read>,
     is_cut: bool,

@@ -1,4 +1,5 @@
-//! Random damage: what is lost is counted, what remains is sound, and what was not touched is there.
+//! Random damage: what is lost is counted, what remains is sound, and what was not touched is
+//! there.
 
 use proptest::prelude::{
     ProptestConfig, Strategy, any, prop, prop_assert, prop_assert_eq, proptest,

@@ -61,7 +61,8 @@ fn refused(bytes: &[u8]) -> String {
     error
 }
 
-/// Which size each event begins or ends, in order: what must agree where objects cannot be told apart.
+/// Which size each event begins or ends, in order: what must agree where objects cannot be told
+/// apart.
 fn sizes(events: &[Event]) -> Vec<(bool, u64)> {
     use surefit_trace::Op;
     let mut live = std::collections::HashMap::new();

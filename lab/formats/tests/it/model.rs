@@ -68,8 +68,8 @@ pub(crate) fn events(calls: &[Call]) -> Vec<Event> {
     events
 }
 
-/// The thread of a call, the object that it gives up, and the place and size of the one that it gets;
-/// `None` if the board begins anew.
+/// The thread of a call, the object that it gives up, and the place and size of the one that it
+/// gets; `None` if the board begins anew.
 fn parts(call: Call) -> Option<(u64, Option<u64>, Option<Place>)> {
     Some(match call {
         Call::Begin => return None,

@@ -6,8 +6,8 @@
 //! the price of reaching an object through its pointer or its handle.
 //!
 //! In that pass accesses also slow the allocator down, because they take its own tables out of the
-//! caches. So the price of an access alone is measured apart ([`AtPeak`]): at the event where most is
-//! live, many accesses follow one another.
+//! caches. So the price of an access alone is measured apart ([`AtPeak`]): at the event where most
+//! is live, many accesses follow one another.
 //!
 //! On a long trace most of the time is spent here. A first look may sample: it makes accesses in
 //! windows of consecutive events only, evenly spread over the trace, so that within a window the
@@ -185,8 +185,8 @@ impl Accesses {
 
     /// Accesses [`PER_EVENT`] objects.
     ///
-    /// It is written out: the compiler unrolls a loop where an access is short, as through pointers,
-    /// and the end of a loop of eight turns is mispredicted once per event.
+    /// It is written out: the compiler unrolls a loop where an access is short, as through
+    /// pointers, and the end of a loop of eight turns is mispredicted once per event.
     #[inline(always)]
     fn turn<S: Subject>(&mut self, subject: &mut S, table: &mut Table<S::Object>) {
         self.access(subject, table);

@@ -22,8 +22,8 @@ pub struct Counting<'a> {
 struct Counted;
 
 impl<S: Subject> Hooks<S> for Counted {
-    // One method for each, not `call`, which would make both functions for either call: they would do the same, the compiler
-    // would keep one of them, and valgrind would not find the other.
+    // One method for each, not `call`, which would make both functions for either call: they would
+    // do the same, the compiler would keep one of them, and valgrind would not find the other.
     #[inline]
     fn malloc<R>(&mut self, call: impl FnOnce() -> R) -> R {
         counted_malloc(call)

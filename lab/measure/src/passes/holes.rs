@@ -1,10 +1,10 @@
 //! Who keeps pages from being empty: fragmentation by call site, at the peak of a replay on
 //! Compact-fit.
 //!
-//! A page that is not full has free page-blocks, its holes. It is kept by the objects in it: without
-//! them it would be free, and so would its holes. So the bytes of a page's holes are divided among its
-//! objects, each by its block. What a heap calls `size_class_bytes` at the peak is so divided among
-//! the call sites of the trace.
+//! A page that is not full has free page-blocks, its holes. It is kept by the objects in it:
+//! without them it would be free, and so would its holes. So the bytes of a page's holes are
+//! divided among its objects, each by its block. What a heap calls `size_class_bytes` at the peak
+//! is so divided among the call sites of the trace.
 
 use std::collections::BTreeMap;
 
@@ -37,8 +37,8 @@ pub struct SiteHoles {
     pub pages: u64,
 }
 
-/// Fragmentation at the peak by call site, the most first: for each hole of each page, who keeps the
-/// page. `spec` is `cf` with its keys. The sum is what the heap itself says of its holes.
+/// Fragmentation at the peak by call site, the most first: for each hole of each page, who keeps
+/// the page. `spec` is `cf` with its keys. The sum is what the heap itself says of its holes.
 ///
 /// # Errors
 /// Another allocator than `cf`; the replay does not complete in this heap; no memory.
@@ -198,7 +198,8 @@ impl Survey<'_> {
     }
 }
 
-/// Divides the holes of each page among the blocks in use, and scales them to the `exact` sum of their bytes. Most bytes first.
+/// Divides the holes of each page among the blocks in use, and scales them to the `exact` sum of
+/// their bytes. Most bytes first.
 fn divide(
     pages: &BTreeMap<usize, Page>,
     mut sites: BTreeMap<Stack, SiteHoles>,
@@ -238,7 +239,8 @@ mod tests {
     use crate::spec::{Choice, Spec};
     use crate::steps::Steps;
 
-    /// One site keeps every hundredth of its objects, another one all, and a third has objects in pieces.
+    /// One site keeps every hundredth of its objects, another one all, and a third has objects in
+    /// pieces.
     fn program() -> (Trace, [Stack; 3]) {
         let mut builder = SitesBuilder::default();
         let stacks = [1, 2, 3].map(|offset| {

@@ -1,8 +1,8 @@
 //! `cf-cooperating`: cf-direct in a program that moves objects out of pages worth emptying.
 //!
-//! At each free the program asks [`DirectHeap::defrag_hint`] about the next few of its objects, round
-//! and round, and gives a new place to those for which the hint says so: Compact-fit's bound without
-//! handles, by a program that knows all its pointers. Servers do it in their idle time.
+//! At each free the program asks [`DirectHeap::defrag_hint`] about the next few of its objects,
+//! round and round, and gives a new place to those for which the hint says so: Compact-fit's bound
+//! without handles, by a program that knows all its pointers. Servers do it in their idle time.
 //!
 //! The table of objects is the program's own, so its bytes do not count, and looking up an object's
 //! place is in the times.
@@ -120,7 +120,8 @@ impl Program<'_> {
         };
         // SAFETY: both are live, different objects of at least so many bytes.
         unsafe { place.copy_to_nonoverlapping(new, layout.size()) };
-        // SAFETY: S1 and S2: the table has the layout of each of its objects, which are this heap's.
+        // SAFETY: S1 and S2: the table has the layout of each of its objects, which are this
+        // heap's.
         unsafe { self.heap.free(place, layout) };
         self.objects[self.next] = Some(Object { place: new, layout });
         let bytes = layout.size() as u64;
@@ -190,8 +191,8 @@ impl Subject for Program<'_> {
         offset: usize,
     ) -> &'a mut [MaybeUninit<u8>] {
         let place = self.place(*number).cast::<MaybeUninit<u8>>();
-        // SAFETY: a live object has `layout.size()` bytes of its own (S1 and S2); the heap is borrowed
-        // exclusively.
+        // SAFETY: a live object has `layout.size()` bytes of its own (S1 and S2); the heap is
+        // borrowed exclusively.
         let bytes = unsafe { std::slice::from_raw_parts_mut(place.as_ptr(), layout.size()) };
         &mut bytes[offset..]
     }

@@ -1,4 +1,5 @@
-//! `indirect`: raw pointers behind a bare table of 32-bit words, the floor of every heap of handles.
+//! `indirect`: raw pointers behind a bare table of 32-bit words, the floor of every heap of
+//! handles.
 //!
 //! An object's name is the number of a word; the word says where the object is, in units of eight
 //! bytes. An access loads the word and adds the region's address. Nothing is verified, nothing

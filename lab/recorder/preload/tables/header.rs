@@ -1,5 +1,5 @@
-//! The sorted table of an object's functions, `.eh_frame_hdr`: of each where it begins, and where the
-//! entry is that describes it.
+//! The sorted table of an object's functions, `.eh_frame_hdr`: of each where it begins, and where
+//! the entry is that describes it.
 
 use super::bytes::{Cursor, Encoding, Part};
 

@@ -9,8 +9,8 @@
 //! | [`program`] | the instructions of that, run up to one address |
 //! | [`rule`] | their result, in 31 bits |
 //!
-//! Nothing here is unsafe, and no table that is wrong makes it panic or run on: each read is checked,
-//! and each step reads on. The crate's tests compile it as a module of the reader.
+//! Nothing here is unsafe, and no table that is wrong makes it panic or run on: each read is
+//! checked, and each step reads on. The crate's tests compile it as a module of the reader.
 
 pub(crate) mod bytes;
 pub(crate) mod entry;

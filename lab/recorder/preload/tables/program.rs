@@ -1,4 +1,5 @@
-//! The instructions that say how a function's frame changes from address to address (DWARF 5, §6.4.2).
+//! The instructions that say how a function's frame changes from address to address (DWARF 5,
+//! §6.4.2).
 
 use super::bytes::Cursor;
 use super::entry::{Entry, Shared};

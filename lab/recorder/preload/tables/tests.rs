@@ -1,4 +1,5 @@
-//! The reading of tables: examples written by hand, every function of this program, and hostile bytes.
+//! The reading of tables: examples written by hand, every function of this program, and hostile
+//! bytes.
 
 use std::fs;
 
@@ -257,7 +258,8 @@ fn hostile_tables_neither_panic_nor_run_on() {
             .wrapping_add(1);
         usize::try_from(state >> 33).expect("31 bits") % below
     };
-    // Some thousand functions of the file, with bytes changed near what is read, or the end cut off.
+    // Some thousand functions of the file, with bytes changed near what is read, or the end cut
+    // off.
     for _ in 0..20_000 {
         let (function, described) = lines[random(lines.len())];
         let near = [described - start, described - start, header - start][random(3)];

@@ -1,5 +1,5 @@
-//! The calls on a stack: one step from a call to its caller, and the calls that a thread's walk before
-//! found.
+//! The calls on a stack: one step from a call to its caller, and the calls that a thread's walk
+//! before found.
 
 use crate::log::MOST_FRAMES;
 use crate::tables::rule::{Frame, Rule};
@@ -7,8 +7,8 @@ use crate::tables::rule::{Frame, Rule};
 use super::entry::Registers;
 use super::rules;
 
-/// A call that is on the stack: the registers that its function has when it returns, and where the frame
-/// pointer was read; 0 if it is the one of the call before.
+/// A call that is on the stack: the registers that its function has when it returns, and where the
+/// frame pointer was read; 0 if it is the one of the call before.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(super) struct Call {
@@ -49,7 +49,8 @@ impl Call {
     /// The call above this one, on a stack that ends at `end`.
     ///
     /// # Safety
-    /// The stack is mapped from this call's stack pointer, which is a whole word's address, to `end`.
+    /// The stack is mapped from this call's stack pointer, which is a whole word's address, to
+    /// `end`.
     #[inline]
     pub(super) unsafe fn above(&self, end: usize) -> Above {
         match rules::of(self.pc) {
@@ -109,8 +110,9 @@ impl Call {
 /// Calls from the innermost on.
 ///
 /// # Invariants
-/// - The calls were found one above the other, by rules of one generation: so what leads from one to the
-///   next depends on nothing but the former's registers and the words that [`Call::is_there`] compares.
+/// - The calls were found one above the other, by rules of one generation: so what leads from one
+///   to the next depends on nothing but the former's registers and the words that
+///   [`Call::is_there`] compares.
 #[repr(C)]
 pub(super) struct Calls {
     len: u32,
@@ -175,8 +177,8 @@ impl Search {
         }
     }
 
-    /// The number of a call among those before, if the `most` calls above it are on the stack as they
-    /// were. The calls that are looked for lead up the stack.
+    /// The number of a call among those before, if the `most` calls above it are on the stack as
+    /// they were. The calls that are looked for lead up the stack.
     ///
     /// # Safety
     /// The stack is in use from the call's stack pointer on, as far as the calls before reach.

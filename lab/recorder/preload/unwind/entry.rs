@@ -1,16 +1,16 @@
 //! Where the program called this library.
 //!
 //! # Invariants
-//! - Every function of this library keeps a frame pointer (build.rs has the compiler do so), so that
-//!   those lead from any of its frames to the one that the program called.
+//! - Every function of this library keeps a frame pointer (build.rs has the compiler do so), so
+//!   that those lead from any of its frames to the one that the program called.
 
 use core::arch::asm;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 use super::objects;
 
-/// A call that the program made: where it returns to, and the stack pointer and the frame pointer that
-/// the program then has.
+/// A call that the program made: where it returns to, and the stack pointer and the frame pointer
+/// that the program then has.
 #[derive(Clone, Copy)]
 pub(crate) struct Registers {
     pub(crate) pc: usize,

@@ -13,8 +13,8 @@
 //! | [`calls`] | one step by a rule, and the calls of the walk before |
 //! | [`walk`] | the walk by our own tables |
 //!
-//! Nothing here allocates but the platform's: its unwinder when it is first used, and who asks where
-//! the stack is. That is not recorded.
+//! Nothing here allocates but the platform's: its unwinder when it is first used, and who asks
+//! where the stack is. That is not recorded.
 
 mod addresses;
 #[cfg(target_arch = "x86_64")]

@@ -1,8 +1,8 @@
-//! Where the tables are of what is loaded: the linker is asked what holds an address, and the head of
-//! that file, which is mapped with it, says where its tables are.
+//! Where the tables are of what is loaded: the linker is asked what holds an address, and the head
+//! of that file, which is mapped with it, says where its tables are.
 //!
-//! There is no list of our own that would have to follow what is opened and closed: an address is looked
-//! up once, and then its rule is known ([`super::rules`]).
+//! There is no list of our own that would have to follow what is opened and closed: an address is
+//! looked up once, and then its rule is known ([`super::rules`]).
 
 use core::slice;
 
@@ -30,8 +30,8 @@ pub(super) enum Holder {
 
 /// The tables for an address of code.
 ///
-/// They can be read as long as what holds them is loaded: so while code of it runs or is to be returned
-/// to.
+/// They can be read as long as what holds them is loaded: so while code of it runs or is to be
+/// returned to.
 pub(super) fn holder_of(pc: usize) -> Holder {
     match system::loaded_at(pc) {
         None => Holder::Nobody,
@@ -87,8 +87,8 @@ fn tables_by_head(loaded: Loaded) -> Option<Tables> {
     Some(unsafe { Tables::new(header, within.at, within.bytes) })
 }
 
-/// The tables of what has gaps between its parts: its head is not where the part begins that holds an
-/// address, but the linker knows the part that holds the tables.
+/// The tables of what has gaps between its parts: its head is not where the part begins that holds
+/// an address, but the linker knows the part that holds the tables.
 fn tables_in_gaps(loaded: Loaded) -> Option<Tables> {
     let header = loaded.functions;
     let within = system::loaded_at(header).filter(|it| it.map == loaded.map && it.end > header)?;

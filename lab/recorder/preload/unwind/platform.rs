@@ -1,5 +1,5 @@
-//! The platform's unwinder, of libgcc: it knows every table, and takes about a tenth of a microsecond a
-//! frame.
+//! The platform's unwinder, of libgcc: it knows every table, and takes about a tenth of a
+//! microsecond a frame.
 
 use core::ffi::{c_int, c_void};
 

@@ -11,8 +11,8 @@ pub(crate) fn found(most: usize) -> Addresses {
     found
 }
 
-/// Follows the frame pointers while they lead up this thread's stack. In code without them the register
-/// holds anything; what it points at is read only inside the stack.
+/// Follows the frame pointers while they lead up this thread's stack. In code without them the
+/// register holds anything; what it points at is read only inside the stack.
 #[inline]
 fn follow(found: &mut Addresses) {
     let Some(call) = called() else { return };

@@ -1,8 +1,8 @@
 //! The rules that were found, by address, for all threads and without a lock.
 //!
-//! An entry is one word: 31 bits of the rule, and what of the address is not said by the entry's place,
-//! so that each entry is right whoever wrote it. What is not there is looked up, and replaces the older
-//! of two.
+//! An entry is one word: 31 bits of the rule, and what of the address is not said by the entry's
+//! place, so that each entry is right whoever wrote it. What is not there is looked up, and
+//! replaces the older of two.
 //!
 //! Rules hold until something is unloaded: then all are forgotten ([`forget`]).
 
@@ -32,8 +32,8 @@ pub(crate) fn generation() -> u32 {
     GENERATION.load(Ordering::Acquire)
 }
 
-/// The rule for a call that returns to an address. `None` if nothing that is loaded says one, and none
-/// was learned.
+/// The rule for a call that returns to an address. `None` if nothing that is loaded says one, and
+/// none was learned.
 #[inline]
 pub(super) fn of(pc: usize) -> Option<Rule> {
     let (pair, left) = place(pc);
@@ -62,8 +62,8 @@ fn find(pc: usize) -> Option<Rule> {
     Some(rule)
 }
 
-/// Says what the platform's unwinder made of an address of which nothing loaded says a rule: whether it
-/// ended there.
+/// Says what the platform's unwinder made of an address of which nothing loaded says a rule:
+/// whether it ended there.
 pub(super) fn learn(pc: usize, ended: bool) {
     if pc >> ADDRESS_BITS == 0 {
         let rule = if ended { Rule::Last } else { Rule::Other };
@@ -98,8 +98,8 @@ pub(crate) fn forget() {
     }
 }
 
-/// The pair for an address, and the bits that tell it from others of the pair: both together are the
-/// address times an odd number.
+/// The pair for an address, and the bits that tell it from others of the pair: both together are
+/// the address times an odd number.
 #[inline]
 fn place(pc: usize) -> (&'static Pair, u64) {
     const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;

@@ -1,5 +1,5 @@
-//! Where the stack of this thread is. The threads' library knows it too, but says it under a lock that it
-//! also holds while it allocates.
+//! Where the stack of this thread is. The threads' library knows it too, but says it under a lock
+//! that it also holds while it allocates.
 
 use core::sync::atomic::{AtomicUsize, Ordering};
 
@@ -22,9 +22,9 @@ pub(crate) fn first_thread_begins() {
     FIRST.store(system::thread_record(), Ordering::Relaxed);
 }
 
-/// The end of this thread's stack, if an address that is in use is in it; `None` on another stack than
-/// the thread's own (a coroutine's, a signal handler's), or if nobody knows. What is between the two is
-/// mapped.
+/// The end of this thread's stack, if an address that is in use is in it; `None` on another stack
+/// than the thread's own (a coroutine's, a signal handler's), or if nobody knows. What is between
+/// the two is mapped.
 #[inline]
 pub(super) fn end_above(address: usize) -> Option<usize> {
     let (low, high) = (LOW.get(), HIGH.get());
@@ -53,9 +53,9 @@ fn end_after_search(address: usize) -> Option<usize> {
     Some(high)
 }
 
-/// The stack that holds an address: in a thread that the program began, the C library's record of the
-/// thread is at its upper end. The first thread's record is elsewhere, and a coroutine's stack may be
-/// next to that: it could be unmapped while we take it for the thread's.
+/// The stack that holds an address: in a thread that the program began, the C library's record of
+/// the thread is at its upper end. The first thread's record is elsewhere, and a coroutine's stack
+/// may be next to that: it could be unmapped while we take it for the thread's.
 fn find(address: usize) -> Option<(usize, usize)> {
     let record = system::thread_record();
     let is_first = record == FIRST.load(Ordering::Relaxed);

@@ -1,5 +1,5 @@
-//! The walk by our own tables. What of the stack is as it was when the thread walked before is compared
-//! rather than walked.
+//! The walk by our own tables. What of the stack is as it was when the thread walked before is
+//! compared rather than walked.
 
 use core::cell::UnsafeCell;
 use core::mem::MaybeUninit;
@@ -94,9 +94,9 @@ impl Before {
     /// Walks from a call on; whether the calls are those of the walk before.
     ///
     /// # Safety
-    /// The stack is mapped and in use from the call's stack pointer to `end`. The walk before was on this
-    /// stack with this end, or on another one: then none of its calls has a stack pointer in this one, so
-    /// that none is found again, and no word of it is read.
+    /// The stack is mapped and in use from the call's stack pointer to `end`. The walk before was
+    /// on this stack with this end, or on another one: then none of its calls has a stack pointer
+    /// in this one, so that none is found again, and no word of it is read.
     #[inline]
     unsafe fn walk(&mut self, first: Call, end: usize, most: usize) -> Result<bool, Failure> {
         let generation = rules::generation();
@@ -179,8 +179,8 @@ impl Before {
 }
 
 impl Failure {
-    /// An address of which nothing is known ends a stack if the platform's unwinder ends there too: code
-    /// that was made while the program runs has no tables.
+    /// An address of which nothing is known ends a stack if the platform's unwinder ends there too:
+    /// code that was made while the program runs has no tables.
     #[cold]
     fn learn(self, most: usize) {
         if let Self::Unknown(pc) = self {

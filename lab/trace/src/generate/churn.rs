@@ -18,21 +18,24 @@ pub struct Churn {
 }
 
 impl Churn {
-    /// The most allocations of a trace in memory: 2^26, so that frees and reallocations stay below [`Trace::MAX_EVENTS`].
+    /// The most allocations of a trace in memory: 2^26, so that frees and reallocations stay below
+    /// [`Trace::MAX_EVENTS`].
     pub const MAX_ALLOCATIONS: u64 = Trace::MAX_EVENTS / 4;
 
-    /// The most allocations of a trace that is not kept in memory: 2^32 less those of the last group, so that each object
-    /// has a number.
+    /// The most allocations of a trace that is not kept in memory: 2^32 less those of the last
+    /// group, so that each object has a number.
     pub const MAX_STREAMED: u64 = Trace::MAX_OBJECTS - (1 << 20);
 
-    /// [`emacs_paper`] as the peers were measured: a million allocations, 7.7 MB live in about 40,000 objects.
+    /// [`emacs_paper`] as the peers were measured: a million allocations, 7.7 MB live in about
+    /// 40,000 objects.
     pub const EMACS: Self = Self {
         seed: 1,
         allocations: 1_000_000,
         live_bytes: 7_700_000,
     };
 
-    /// [`hummingbird_paper`] as the peers were measured: a million allocations, 124 MB live in about 100,000 objects.
+    /// [`hummingbird_paper`] as the peers were measured: a million allocations, 124 MB live in
+    /// about 100,000 objects.
     pub const HUMMINGBIRD: Self = Self {
         seed: 1,
         allocations: 1_000_000,
@@ -68,8 +71,8 @@ impl Churn {
 /// Shares of all objects in per cent, and their sizes. The shares add up to 100.
 pub(super) type Mix = [(u64, Sizes); 4];
 
-/// The paper gives the three shares and calls the rest small: here 23 % log-uniform from 16 B to 1 KiB, so that an
-/// object has 185 B on average and 7.7 MB hold the peers' 40,000 objects.
+/// The paper gives the three shares and calls the rest small: here 23 % log-uniform from 16 B to 1
+/// KiB, so that an object has 185 B on average and 7.7 MB hold the peers' 40,000 objects.
 pub(super) const EMACS: Mix = [
     (51, Sizes::Exactly(40)),
     (15, Sizes::Exactly(648)),
@@ -83,8 +86,8 @@ pub(super) const EMACS: Mix = [
     ),
 ];
 
-/// The paper's rest goes from 16 B to 38.1 MB and leaves out what is above 16 KiB, as here: 52 % log-uniform, so that an
-/// object has 1,240 B on average.
+/// The paper's rest goes from 16 B to 38.1 MB and leaves out what is above 16 KiB, as here: 52 %
+/// log-uniform, so that an object has 1,240 B on average.
 pub(super) const HUMMINGBIRD: Mix = [
     (25, Sizes::Exactly(8)),
     (23, Sizes::Exactly(32)),
@@ -98,7 +101,8 @@ pub(super) const HUMMINGBIRD: Mix = [
     (0, Sizes::Exactly(0)),
 ];
 
-/// The paper's Emacs: 51 % of the objects have 40 B, 15 % 648 B, 11 % 104 B, the rest 16 B to 1 KiB.
+/// The paper's Emacs: 51 % of the objects have 40 B, 15 % 648 B, 11 % 104 B, the rest 16 B to 1
+/// KiB.
 ///
 /// # Errors
 /// Too many allocations, or live bytes below 1 KiB.
@@ -115,7 +119,8 @@ pub fn emacs_paper(churn: &Churn) -> Result<Trace, GenerateError> {
     traced("emacs-paper", |sink| play(&EMACS, churn, sink))
 }
 
-/// The paper's web proxy, Hummingbird: 25 % of the objects have 8 B, 23 % 32 B, the rest 16 B to 16 KiB.
+/// The paper's web proxy, Hummingbird: 25 % of the objects have 8 B, 23 % 32 B, the rest 16 B to 16
+/// KiB.
 ///
 /// # Errors
 /// Too many allocations, or live bytes below 16 KiB.

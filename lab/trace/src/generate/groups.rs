@@ -1,17 +1,20 @@
-//! Objects that are made together and die together, most of them soon: the lifetimes of programs with a collector.
+//! Objects that are made together and die together, most of them soon: the lifetimes of programs
+//! with a collector.
 //!
 //! ```text
 //! group        objects made in a row; all of them die at once, in the order of their making or in the reverse one
 //! young        three objects of four: the group dies within a 32nd of the live bytes, counted in bytes allocated
 //! old          the others: when the live bytes reach their limit, a random old group dies
 //! ```
-//! So a program fills to its limit once and stays there, among the holes that the young leave behind.
+//! So a program fills to its limit once and stays there, among the holes that the young leave
+//! behind.
 //!
 //! # Source
-//! Walks of the object graphs of javac, HSQLDB and Drools, each 1/27 to 1/36 of the most live bytes after the one before.
-//! At the first walk after its allocation 84, 68 and 75 % of the objects were dead; objects allocated in a row that died
-//! at the same walk came 11.6, 10.6 and 11.0 at a time, those that did not die then 2.1, 4.4 and 3.4. What survived the
-//! first walk survived most of the run. When between two walks an object dies is not recorded: here, at a uniform time.
+//! Walks of the object graphs of javac, HSQLDB and Drools, each 1/27 to 1/36 of the most live bytes
+//! after the one before. At the first walk after its allocation 84, 68 and 75 % of the objects were
+//! dead; objects allocated in a row that died at the same walk came 11.6, 10.6 and 11.0 at a time,
+//! those that did not die then 2.1, 4.4 and 3.4. What survived the first walk survived most of the
+//! run. When between two walks an object dies is not recorded: here, at a uniform time.
 
 use std::collections::BTreeMap;
 

@@ -24,9 +24,9 @@ const fn from(share: u64, from: u64) -> (u64, Sizes) {
     (share, Sizes::LogUniform { from, octaves: 1 })
 }
 
-/// Shares of all objects in parts of 10,000, and the sizes that the virtual machine gives them, header included, rounded
-/// up to 8 bytes. The mean of javac, HSQLDB and Drools; sizes with less than 8 parts are drawn from their octave. Objects
-/// of 64 KiB and more, 0.4 parts, are left out.
+/// Shares of all objects in parts of 10,000, and the sizes that the virtual machine gives them,
+/// header included, rounded up to 8 bytes. The mean of javac, HSQLDB and Drools; sizes with less
+/// than 8 parts are drawn from their octave. Objects of 64 KiB and more, 0.4 parts, are left out.
 const SIZES: [(u64, Sizes); 30] = [
     of(594, 16),
     of(4353, 24),
@@ -72,8 +72,9 @@ const ENDS_A_ROW: u64 = 4096;
 /// Live bytes that hold more than any row.
 const LEAST_LIVE: u64 = 256 << 10;
 
-/// Java-like, synthetic: sizes and lifetimes recorded from javac, HSQLDB and Drools, the three of six programs that do not
-/// make more than two thirds of their objects in one size. See the module `groups` for the lifetimes.
+/// Java-like, synthetic: sizes and lifetimes recorded from javac, HSQLDB and Drools, the three of
+/// six programs that do not make more than two thirds of their objects in one size. See the module
+/// `groups` for the lifetimes.
 ///
 /// The row in the making when the number of allocations is reached is completed.
 ///

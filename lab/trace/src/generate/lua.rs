@@ -54,7 +54,8 @@ const YOUNG: u64 = 76;
 /// Live bytes that hold more than any group: a list of 255 records has at most 247 KB.
 const LEAST_LIVE: u64 = 256 << 10;
 
-/// Lua-like, synthetic: not recorded, but made of the objects that Lua 5.4 makes on a 64-bit machine.
+/// Lua-like, synthetic: not recorded, but made of the objects that Lua 5.4 makes on a 64-bit
+/// machine.
 ///
 /// ```text
 /// of 100 groups
@@ -65,8 +66,9 @@ const LEAST_LIVE: u64 = 256 << 10;
 /// 18  closure    32 + 8 n, and n upvalues of 40
 ///  2  buffer     reallocated by half more until the text fits, replaced by a string
 /// ```
-/// The sizes are those of the interpreter's structures; the shares and lengths are ours. A group dies as those of
-/// [`java_like`](super::java_like) do, its newest object first, as Lua's collector frees.
+/// The sizes are those of the interpreter's structures; the shares and lengths are ours. A group
+/// dies as those of [`java_like`](super::java_like) do, its newest object first, as Lua's collector
+/// frees.
 ///
 /// The group in the making when the number of allocations is reached is completed.
 ///

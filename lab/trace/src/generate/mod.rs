@@ -1,18 +1,19 @@
-//! Synthetic programs: traces with the size histograms of the Compact-fit paper, one whose sizes drift, and two that free
-//! explicitly what a Java and a Lua program leave to a collector.
+//! Synthetic programs: traces with the size histograms of the Compact-fit paper, one whose sizes
+//! drift, and two that free explicitly what a Java and a Lua program leave to a collector.
 //!
-//! The traces that the paper measured are not public; these have their histograms and say so in their names. They and
-//! the one that drifts free a uniformly random victim among the live objects, so objects have exponential lifetimes and no
-//! order among the frees helps an allocator. In the last two, objects die in groups, most of them young (module `groups`).
-//! Objects that live at the end stay live, as in most programs.
+//! The traces that the paper measured are not public; these have their histograms and say so in
+//! their names. They and the one that drifts free a uniformly random victim among the live objects,
+//! so objects have exponential lifetimes and no order among the frees helps an allocator. In the
+//! last two, objects die in groups, most of them young (module `groups`). Objects that live at the
+//! end stay live, as in most programs.
 //!
-//! The same seed gives the same trace on every machine: ChaCha with 8 rounds, and no floating-point operation but
-//! those that IEEE 754 defines exactly.
+//! The same seed gives the same trace on every machine: ChaCha with 8 rounds, and no floating-point
+//! operation but those that IEEE 754 defines exactly.
 //!
 //! # Source
-//! Craciunas et al., "A Compacting Real-Time Memory Management System" (2008), experiments, for the two histograms; the
-//! drifting sizes are ours. The Java-like sizes and lifetimes are recorded, see `java` and `groups`; the Lua-like sizes are
-//! those of the interpreter's structures.
+//! Craciunas et al., "A Compacting Real-Time Memory Management System" (2008), experiments, for the
+//! two histograms; the drifting sizes are ours. The Java-like sizes and lifetimes are recorded, see
+//! `java` and `groups`; the Lua-like sizes are those of the interpreter's structures.
 
 mod churn;
 mod error;
@@ -107,8 +108,8 @@ impl Program {
         }
     }
 
-    /// Gives the events of the trace one after the other, as [`Program::generate`] makes them; they may be more than fit
-    /// in memory, which follows the live objects.
+    /// Gives the events of the trace one after the other, as [`Program::generate`] makes them; they
+    /// may be more than fit in memory, which follows the live objects.
     ///
     /// # Errors
     /// As [`Program::generate`].

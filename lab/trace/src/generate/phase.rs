@@ -74,10 +74,11 @@ fn grown(size: u64, phase: u32) -> u64 {
     grown as u64
 }
 
-/// Fills to the live bytes, frees a random 80 % of the objects, and begins again with sizes 1.7 times as large.
+/// Fills to the live bytes, frees a random 80 % of the objects, and begins again with sizes 1.7
+/// times as large.
 ///
-/// The first phase's objects have 24 to 40 bytes, uniformly; the tenth's 2.8 to 4.7 KB. The peaks of live bytes are at
-/// the ends of the fills.
+/// The first phase's objects have 24 to 40 bytes, uniformly; the tenth's 2.8 to 4.7 KB. The peaks
+/// of live bytes are at the ends of the fills.
 ///
 /// # Errors
 /// Live bytes or phases out of range.

@@ -12,7 +12,8 @@ impl Random {
         Self(ChaCha8Rng::seed_from_u64(seed))
     }
 
-    /// A uniform number below `bound`, by the high half of a product; its bias is below `bound` / 2^64.
+    /// A uniform number below `bound`, by the high half of a product; its bias is below `bound` /
+    /// 2^64.
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         let product = u128::from(self.0.next_u64()) * u128::from(bound);
         (product >> 64) as u64
@@ -76,8 +77,8 @@ pub(crate) const fn sum(shares: &Shares) -> u64 {
 /// The precision of exponents: sizes below 2^20 come out right.
 const FRACTION_BITS: u32 = 24;
 
-/// Two to the power of `fraction` / 2^24, as a product of square roots of square roots: each step is exactly defined,
-/// unlike the platform's `exp2`.
+/// Two to the power of `fraction` / 2^24, as a product of square roots of square roots: each step
+/// is exactly defined, unlike the platform's `exp2`.
 fn power_of_two_below_one(fraction: u64) -> f64 {
     let mut root = 2.0_f64;
     let mut product = 1.0;

@@ -1,7 +1,8 @@
 //! Which slots the objects of a class have: from declarations, and from use where there is none.
 //!
-//! The recorder numbers fields as the virtual machine's tool interface does: primitive fields and those of interfaces count
-//! too, so the numbers exceed the count of reference fields, but no more of them occur than there are reference fields.
+//! The recorder numbers fields as the virtual machine's tool interface does: primitive fields and
+//! those of interfaces count too, so the numbers exceed the count of reference fields, but no more
+//! of them occur than there are reference fields.
 #![deny(clippy::arithmetic_side_effects, clippy::cast_possible_truncation)]
 
 use std::collections::{HashMap, HashSet};
@@ -20,8 +21,9 @@ const OBJECT_ALIGN: u64 = 8;
 
 /// What is known of the slots of all classes after reading a recording.
 ///
-/// A class may be declared long after a walk found its first instance, or never; on a first reading such an instance has as many
-/// slots as its size allows. A second reading that knows this gives it as many as it uses.
+/// A class may be declared long after a walk found its first instance, or never; on a first reading
+/// such an instance has as many slots as its size allows. A second reading that knows this gives it
+/// as many as it uses.
 #[derive(Clone, Debug, Default)]
 pub struct Layouts {
     declared: HashMap<u32, Layout>,
@@ -98,7 +100,8 @@ impl Layouts {
         }
     }
 
-    /// How many of the slots that an undeclared object may have it does use; these layouts are of the whole recording.
+    /// How many of the slots that an undeclared object may have it does use; these layouts are of
+    /// the whole recording.
     pub(super) fn used(&self, object: u32, class: u32, may: u32, kind: Slots) -> u32 {
         let owner = Owner::of(object, class);
         match (self.declared.get(&class), kind) {
@@ -135,7 +138,8 @@ impl Layouts {
         number.ok_or(Problem::Slot { id, slot, slots })
     }
 
-    /// The number of a recorded field: the next one if it is new; `None` if that were `room` or more.
+    /// The number of a recorded field: the next one if it is new; `None` if that were `room` or
+    /// more.
     #[expect(
         clippy::arithmetic_side_effects,
         reason = "below the room of an object, numbers of 32 bits"
@@ -187,7 +191,8 @@ fn room(bytes: u32, header: u32) -> u32 {
     bytes.saturating_sub(header) / REFERENCE_BYTES
 }
 
-/// The references that an array of unknown class may hold: one an element if elements of that size make up its size.
+/// The references that an array of unknown class may hold: one an element if elements of that size
+/// make up its size.
 #[expect(
     clippy::arithmetic_side_effects,
     reason = "products of numbers of 32 bits, in 64"

@@ -1,9 +1,11 @@
-//! Object graphs: what a program with a garbage collector allocated, and which object referred to which.
+//! Object graphs: what a program with a garbage collector allocated, and which object referred to
+//! which.
 //!
-//! The format is in [`mod@format`]. A recording is a sequence of allocations, interrupted by walks. A walk goes
-//! through the reachable objects and logs what changed since the last one: objects never seen before, references,
-//! roots, deaths. Whoever replays a recording on a heap allocates what was allocated, changes the references when a walk
-//! ends, and finds out by marking which objects died.
+//! The format is in [`mod@format`]. A recording is a sequence of allocations, interrupted by walks.
+//! A walk goes through the reachable objects and logs what changed since the last one: objects
+//! never seen before, references, roots, deaths. Whoever replays a recording on a heap allocates
+//! what was allocated, changes the references when a walk ends, and finds out by marking which
+//! objects died.
 //!
 //! [`Reader`] gives a recording as [`Step`]s, in the order in which they can be replayed:
 //!
@@ -17,20 +19,24 @@
 //!
 //! Class objects are roots as long as they live: [`Walk::roots_gained`] lists them too.
 //!
-//! A step names only objects that a step before gave; the references of a [`Walk`] name only objects that live when it ends.
-//! The recorder's slot numbers are numbers of fields, with gaps; the reader numbers the slots of a class densely as they
-//! appear, so that slot numbers are less than [`Object::slots`]. On a first reading, found objects may have more slots than they use;
-//! a second one that [knows](Reader::knowing) the [`Layouts`] of the first gives exact ones. References of a class object on behalf of its
-//! class (static fields, constants) have no slot in the object: [`Change::class_level`] lists them apart.
+//! A step names only objects that a step before gave; the references of a [`Walk`] name only
+//! objects that live when it ends. The recorder's slot numbers are numbers of fields, with gaps;
+//! the reader numbers the slots of a class densely as they appear, so that slot numbers are less
+//! than [`Object::slots`]. On a first reading, found objects may have more slots than they use; a
+//! second one that [knows](Reader::knowing) the [`Layouts`] of the first gives exact ones.
+//! References of a class object on behalf of its class (static fields, constants) have no slot in
+//! the object: [`Change::class_level`] lists them apart.
 //!
 //! [`Writer`] takes such steps and writes a recording.
 //!
 //! # Bounds
-//! The reader takes 20 bytes for each object ever seen, 8 for each reference of the walk being read, and some 20 for each
-//! distinct field. No more than 2^27 objects, and no more than 2^24 references, root changes or deaths in one walk, are taken.
+//! The reader takes 20 bytes for each object ever seen, 8 for each reference of the walk being
+//! read, and some 20 for each distinct field. No more than 2^27 objects, and no more than 2^24
+//! references, root changes or deaths in one walk, are taken.
 //!
 //! # Errors
-//! A [`TraceError`](crate::TraceError) as for the other traces: the file, the byte of the record, what is wrong with it, and the mend.
+//! A [`TraceError`](crate::TraceError) as for the other traces: the file, the byte of the record,
+//! what is wrong with it, and the mend.
 //!
 //! # Examples
 //! ```

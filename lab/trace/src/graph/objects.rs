@@ -1,4 +1,5 @@
-//! What the reader remembers of every object, dead or alive: objects that were logged dead may be revived.
+//! What the reader remembers of every object, dead or alive: objects that were logged dead may be
+//! revived.
 #![deny(clippy::arithmetic_side_effects, clippy::cast_possible_truncation)]
 
 use crate::Problem;
@@ -169,7 +170,8 @@ impl Objects {
         Ok(())
     }
 
-    /// Tells a walk which objects are roots when it ends that were none before, and the other way round.
+    /// Tells a walk which objects are roots when it ends that were none before, and the other way
+    /// round.
     #[expect(
         clippy::arithmetic_side_effects,
         reason = "only ids of objects are touched, from one on"

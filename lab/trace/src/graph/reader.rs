@@ -13,7 +13,8 @@ use crate::reader::open_file;
 use crate::source::Source;
 use crate::{Position, Problem, TraceError};
 
-/// Reads an object graph step by step, compressed or plain; it stops at the end or after the first error.
+/// Reads an object graph step by step, compressed or plain; it stops at the end or after the first
+/// error.
 #[derive(Debug)]
 pub struct Reader<R: Read> {
     source: Source<R>,
@@ -68,7 +69,8 @@ impl<R: Read> Reader<R> {
         Ok(self.rules.layouts)
     }
 
-    /// The same reader, to which objects have no more slots than an earlier reading of the same recording found used.
+    /// The same reader, to which objects have no more slots than an earlier reading of the same
+    /// recording found used.
     #[must_use]
     pub fn knowing(mut self, layouts: Layouts) -> Self {
         self.rules.known = Some(layouts);

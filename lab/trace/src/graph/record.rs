@@ -188,8 +188,8 @@ fn read_again<R: Read>(source: &mut Source<R>) -> Result<Record, Problem> {
     Ok(Record::Again { id, bytes })
 }
 
-/// Slots and targets are differences from the ones before, the first target from the object itself. Slots need not ascend:
-/// they are counted modulo 2^32.
+/// Slots and targets are differences from the ones before, the first target from the object itself.
+/// Slots need not ascend: they are counted modulo 2^32.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "differences are counted modulo 2^32"

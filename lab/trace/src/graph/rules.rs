@@ -1,12 +1,14 @@
-//! The rules of the format: records become steps, and every rule is checked. The reader keeps them, and so does the writer.
+//! The rules of the format: records become steps, and every rule is checked. The reader keeps them,
+//! and so does the writer.
 //!
-//! A walk is collected until its D record and applied there: roots first, then deaths, then references. So references are
-//! checked against what lives when the walk ends.
+//! A walk is collected until its D record and applied there: roots first, then deaths, then
+//! references. So references are checked against what lives when the walk ends.
 //!
 //! # Departures
-//! The recorder makes a class object a root when its class is declared, which is when an instance is first allocated. Before
-//! that, what keeps it alive may be nothing but the references of found instances to their class, which are not among the
-//! slots. Here every live class object is a root from the end of the walk in which one of its instances is logged.
+//! The recorder makes a class object a root when its class is declared, which is when an instance
+//! is first allocated. Before that, what keeps it alive may be nothing but the references of found
+//! instances to their class, which are not among the slots. Here every live class object is a root
+//! from the end of the walk in which one of its instances is logged.
 #![deny(clippy::arithmetic_side_effects, clippy::cast_possible_truncation)]
 
 use crate::Problem;
@@ -172,7 +174,8 @@ impl Rules {
         Ok(())
     }
 
-    /// Keeps the references of an object until the walk ends; their slots are as recorded until then.
+    /// Keeps the references of an object until the walk ends; their slots are as recorded until
+    /// then.
     #[expect(
         clippy::arithmetic_side_effects,
         reason = "lengths of vectors of at most MOST_ITEMS each"

@@ -96,7 +96,8 @@ impl Stats {
         }
     }
 
-    /// How many sizes make up at least so many percent of all allocations, the most frequent taken first.
+    /// How many sizes make up at least so many percent of all allocations, the most frequent taken
+    /// first.
     ///
     /// # Source
     /// The columns of the thesis's Table 2-1: 90 and 99; 100 gives all sizes.

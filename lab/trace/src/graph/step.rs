@@ -6,11 +6,13 @@ use crate::graph::walk::Walk;
 /// One step of a recording; the module says how to replay them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// A class is declared. Its class object was given by a step before; it may be one that a walk missed.
+    /// A class is declared. Its class object was given by a step before; it may be one that a walk
+    /// missed.
     Class(Class),
     /// The program allocates an object.
     Allocate(Object),
-    /// A walk, or the declaration of a class, comes upon an object whose allocation was not recorded.
+    /// A walk, or the declaration of a class, comes upon an object whose allocation was not
+    /// recorded.
     Find(Object),
     /// A walk comes upon an object that was logged dead.
     Revive(Object),
@@ -25,7 +27,8 @@ pub struct Class {
     pub id: u32,
     /// The reference fields of an instance, inherited ones included; without meaning for arrays.
     pub fields: u32,
-    /// The signature, as the virtual machine writes it. It comes from the file: escape it before printing.
+    /// The signature, as the virtual machine writes it. It comes from the file: escape it before
+    /// printing.
     pub signature: String,
 }
 
@@ -55,6 +58,7 @@ pub struct Object {
     pub class: u32,
     /// Its size in the virtual machine, header included, in bytes.
     pub bytes: u32,
-    /// The reference slots of its own: those of its class if that was declared before, else no fewer than it ever uses.
+    /// The reference slots of its own: those of its class if that was declared before, else no
+    /// fewer than it ever uses.
     pub slots: u32,
 }

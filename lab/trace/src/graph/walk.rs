@@ -1,7 +1,8 @@
 //! A walk over the reachable objects: everything that it found changed, to be applied at once.
 #![deny(clippy::arithmetic_side_effects, clippy::cast_possible_truncation)]
 
-/// What a walk found. All of it holds when the walk ends: references may name objects that were found during the walk.
+/// What a walk found. All of it holds when the walk ends: references may name objects that were
+/// found during the walk.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Walk {
     /// The walks so far, this one included.
@@ -46,14 +47,16 @@ pub(super) struct Ends {
     pub(super) class_level: usize,
 }
 
-/// All references of one changed object. They replace the ones before; slots that are not named hold no reference.
+/// All references of one changed object. They replace the ones before; slots that are not named
+/// hold no reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Change<'w> {
     /// The object.
     pub object: u32,
     /// The references in its own slots, each slot at most once.
     pub references: &'w [Reference],
-    /// The objects that it refers to on behalf of its class, in the recorder's order; some may be named twice.
+    /// The objects that it refers to on behalf of its class, in the recorder's order; some may be
+    /// named twice.
     pub class_level: &'w [u32],
 }
 

@@ -16,12 +16,14 @@ use crate::{Position, Problem, TraceError, frame};
 /// Encoded bytes kept before they are handed on.
 const BUFFER_BYTES: usize = 64 << 10;
 
-/// Writes an object graph step by step, and never an unsound one: it keeps the rules that the reader keeps.
+/// Writes an object graph step by step, and never an unsound one: it keeps the rules that the
+/// reader keeps.
 ///
-/// Reading it gives the same steps, but for these: roots come in another order; field slots are numbered as they appear;
-/// and an object that was [found](Step::Find) by a reader that [knew](super::Reader::knowing) how many slots it uses may have
-/// more on a first reading. [`Object::slots`], the clock of a walk and [`Walk::live`] are
-/// not written as given: they follow from the rest.
+/// Reading it gives the same steps, but for these: roots come in another order; field slots are
+/// numbered as they appear; and an object that was [found](Step::Find) by a reader that
+/// [knew](super::Reader::knowing) how many slots it uses may have more on a first reading.
+/// [`Object::slots`], the clock of a walk and [`Walk::live`] are not written as given: they follow
+/// from the rest.
 pub struct Writer<W: Write> {
     out: W,
     buffer: Vec<u8>,
@@ -58,7 +60,8 @@ impl<W: Write> Writer<W> {
     /// Writes the next step.
     ///
     /// # Errors
-    /// The rule that the step breaks, or what writing failed with; the writer is then of no further use.
+    /// The rule that the step breaks, or what writing failed with; the writer is then of no further
+    /// use.
     pub fn write(&mut self, step: &Step) -> Result<(), TraceError> {
         match step {
             Step::Class(class) => self.record(Record::Class(class.clone())),
@@ -177,7 +180,8 @@ pub fn compressed(bytes: &[u8], level: i32) -> Result<Vec<u8>, TraceError> {
     frame::pack(bytes, level).map_err(write_error)
 }
 
-/// The length of the array that a found object is, as far as its slots tell: of a plain object, nothing.
+/// The length of the array that a found object is, as far as its slots tell: of a plain object,
+/// nothing.
 fn length_of(object: &Object) -> Option<u32> {
     let Object { bytes, slots, .. } = *object;
     let is_array = |length| Layouts::of_undeclared(bytes, Some(length)).0 == slots;

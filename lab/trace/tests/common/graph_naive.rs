@@ -1,4 +1,5 @@
-//! A decoder of object graphs that is slow and plain: the whole recording at once, lists and searches, no positions.
+//! A decoder of object graphs that is slow and plain: the whole recording at once, lists and
+//! searches, no positions.
 
 use std::collections::BTreeSet;
 

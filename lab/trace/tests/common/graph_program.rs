@@ -1,4 +1,5 @@
-//! Makes sound recordings from arbitrary choices: a program that allocates, is walked, and loses objects.
+//! Makes sound recordings from arbitrary choices: a program that allocates, is walked, and loses
+//! objects.
 
 /// A recording in the making.
 #[derive(Debug, Default)]
@@ -52,7 +53,8 @@ impl Program {
         self.things.len() as u32
     }
 
-    /// Finds a class object and declares its class, or finds an instance first and leaves the declaration for the next time.
+    /// Finds a class object and declares its class, or finds an instance first and leaves the
+    /// declaration for the next time.
     pub(crate) fn declare(&mut self, choice: u32) {
         let fields = choice / 4 % 5;
         if let Some((id, fields)) = self.early.take() {

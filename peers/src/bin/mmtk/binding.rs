@@ -1,7 +1,7 @@
 //! What MMTk must know of our objects: two references each, none of them moved.
 //!
-//! MMTk asks for a good deal more than a collector that moves nothing, in a program of one kind of object and one thread, ever
-//! needs; those functions say so if they are called.
+//! MMTk asks for a good deal more than a collector that moves nothing, in a program of one kind of
+//! object and one thread, ever needs; those functions say so if they are called.
 
 use mmtk::Mutator;
 use mmtk::util::alloc::AllocationError;

@@ -1,4 +1,5 @@
-//! Binary trees on MMTk's MarkSweep: segregated lists, marks beside the heap, one or more threads that collect.
+//! Binary trees on MMTk's MarkSweep: segregated lists, marks beside the heap, one or more threads
+//! that collect.
 //!
 //! Settings: `heap=BYTES`, fixed; `threads=N` that collect.
 

@@ -14,7 +14,8 @@ use crate::binding::Peer;
 /// More than two for every level of the deepest tree.
 const MOST_ROOTS: usize = 64;
 
-/// References that only the program holds: trees whose parent is not built yet, and the tree that stays.
+/// References that only the program holds: trees whose parent is not built yet, and the tree that
+/// stays.
 pub(crate) static ROOTS: Roots = Roots {
     words: [const { AtomicUsize::new(0) }; MOST_ROOTS],
     len: AtomicUsize::new(0),
@@ -61,8 +62,8 @@ pub(crate) fn mutator_thread() -> VMMutatorThread {
 
 /// What the one thread allocates from.
 pub(crate) fn mutator() -> &'static mut Mutator<Peer> {
-    // SAFETY: `start` set it and nobody frees it. It belongs to the thread that allocates, and to a collecting one while that
-    // waits in `stop`; MMTk itself asks for it in this way.
+    // SAFETY: `start` set it and nobody frees it. It belongs to the thread that allocates, and to a
+    // collecting one while that waits in `stop`; MMTk itself asks for it in this way.
     unsafe { &mut *MUTATOR.load(Ordering::Acquire) }
 }
 
@@ -101,8 +102,8 @@ fn lock() -> MutexGuard<'static, bool> {
     IS_STOPPED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A stack of references. Only the thread that allocates writes; a collecting one reads while that waits behind a lock, so no
-/// order between these words is needed.
+/// A stack of references. Only the thread that allocates writes; a collecting one reads while that
+/// waits behind a lock, so no order between these words is needed.
 pub(crate) struct Roots {
     words: [AtomicUsize; MOST_ROOTS],
     len: AtomicUsize,

@@ -1,5 +1,5 @@
-//! Every word of a heap over the operating system's memory, and of its supply, is changed: `check` tells it, or a drive finds it
-//! harmless. What is given back is junk from then on.
+//! Every word of a heap over the operating system's memory, and of its supply, is changed: `check`
+//! tells it, or a drive finds it harmless. What is given back is junk from then on.
 #![allow(unsafe_code, reason = "changes words below their types")]
 
 extern crate alloc;

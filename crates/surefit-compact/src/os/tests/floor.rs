@@ -234,8 +234,8 @@ fn a_system_that_locks_nothing_is_a_typed_error_that_says_what_to_raise() {
     assert!(message.contains("RLIMIT_MEMLOCK") && message.contains("ulimit -l"));
 }
 
-/// One class after the other has all objects of a joint demand: pairs that one class parked must not
-/// hold pages or entries that the next one needs.
+/// One class after the other has all objects of a joint demand: pairs that one class parked must
+/// not hold pages or entries that the next one needs.
 #[test]
 fn the_floor_of_a_certificate_is_enough_for_its_demand() {
     keeps_to_its_floor(4000, 1000);

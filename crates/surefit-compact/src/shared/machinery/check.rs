@@ -348,7 +348,8 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         pages: &mut Found,
     ) -> Result<u32, Corruption> {
         let mut named = 0;
-        // The pool's lock is not kept: a page's is taken below, and threads that hold one take the pool's.
+        // The pool's lock is not kept: a page's is taken below, and threads that hold one take the
+        // pool's.
         let made = self.store.pool().made;
         for index in 0..made {
             let entry = self.entry(index);

@@ -1,9 +1,9 @@
 //! Parked pairs: a freed page-block and its entry that stay bound to each other, for the next
 //! allocation of their group.
 //!
-//! A parked page-block is used for its page, its back-reference names the entry, and the entry names
-//! it. Only the group knows that no object is there. So parking and taking change neither the page
-//! nor its list.
+//! A parked page-block is used for its page, its back-reference names the entry, and the entry
+//! names it. Only the group knows that no object is there. So parking and taking change neither the
+//! page nor its list.
 //!
 //! ```text
 //! free      not in motion, quiet > 0, live > pages, room ─▶ park: live − 1, quiet − 1
@@ -15,11 +15,12 @@
 //! page-block's, like the deferred list.
 //!
 //! # Invariants
-//! - K1 The entry of a parked pair is dead. A group parks at most half of the handle buffer, rounded
-//!   up. Parked and spare entries are together no more than the buffer, as without parked pairs.
+//! - K1 The entry of a parked pair is dead. A group parks at most half of the handle buffer,
+//!   rounded up. Parked and spare entries are together no more than the buffer, as without parked
+//!   pairs.
 //! - K2 Parked page-blocks are holes: pages·π − live counts them, and no page's free page-blocks.
-//!   `quiet` further frees keep holes ≤ δ + ⌊ε·live⌋. A pair is parked only in place of such a free,
-//!   and taking it is the inverse.
+//!   `quiet` further frees keep holes ≤ δ + ⌊ε·live⌋. A pair is parked only in place of such a
+//!   free, and taking it is the inverse.
 //! - K3 While a pair is parked, pages ≤ live, and no page is opened.
 //! - K4 Giving a pair back moves nothing and makes no hole: a hole becomes a free page-block, or
 //!   leaves with its page.
@@ -31,9 +32,9 @@
 //! page is not-full. Certificates count neither parked pages nor parked entries (K1).
 //!
 //! # Bounds
-//! Parking and taking are O(1). Giving back is O(1) per pair, at most half of the handle buffer per group.
-//! Under page locks and under a bound in pages nothing is parked: page locks serve most calls without
-//! the group's lock, and a parked page-block would hide a not-full page.
+//! Parking and taking are O(1). Giving back is O(1) per pair, at most half of the handle buffer per
+//! group. Under page locks and under a bound in pages nothing is parked: page locks serve most
+//! calls without the group's lock, and a parked page-block would hide a not-full page.
 #![deny(unsafe_code)]
 
 use lock_api::RawMutex;
@@ -80,7 +81,8 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         quiet && class.live() > class.pages()
     }
 
-    /// Takes a parked pair for a new object, under construction. Returns its entry and its location.
+    /// Takes a parked pair for a new object, under construction. Returns its entry and its
+    /// location.
     #[inline]
     pub(crate) fn take_parked(&self, section: &Section<'m, R>, group: u32) -> Option<(u32, u32)> {
         let (index, location) = section.parked.pop(|index| self.entry(index))?;

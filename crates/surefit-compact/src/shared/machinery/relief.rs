@@ -12,10 +12,9 @@
 //! serves heaps that are filled beyond a certificate.
 //!
 //! # Bounds
-//! Linear in the parked pairs, at most half of the handle buffer of every group; in the objects that wait on
-//! deferred lists; and in those that compaction moves. Each of
-//! them is paid for once, but one allocation may pay for all. An allocation that is served at once
-//! does none of this.
+//! Linear in the parked pairs, at most half of the handle buffer of every group; in the objects
+//! that wait on deferred lists; and in those that compaction moves. Each of them is paid for once,
+//! but one allocation may pay for all. An allocation that is served at once does none of this.
 #![deny(unsafe_code)]
 
 use lock_api::RawMutex;

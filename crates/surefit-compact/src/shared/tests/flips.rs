@@ -1,5 +1,5 @@
-//! Every word of a heap that threads share is changed: groups, instances, entries, pages, the pool and the buffers. `check`
-//! tells it, or a drive beside a naive model finds it harmless.
+//! Every word of a heap that threads share is changed: groups, instances, entries, pages, the pool
+//! and the buffers. `check` tells it, or a drive beside a naive model finds it harmless.
 #![allow(unsafe_code, reason = "changes words below their types")]
 
 extern crate alloc;
@@ -247,7 +247,8 @@ impl<G: Granularity> Subject for Threads<'_, '_, G> {
         words(self.objects)
     }
 
-    /// Fills pages and frees some of their objects, the rest of which stay for ever. Puts one in motion.
+    /// Fills pages and frees some of their objects, the rest of which stay for ever. Puts one in
+    /// motion.
     fn prepare(&mut self, _: &[Named]) {
         let (Some(moves), engine) = (self.moves, &self.objects.engine) else {
             return;
@@ -363,8 +364,9 @@ impl Subject for Keys<'_, '_> {
     }
 }
 
-/// Pins are what guards that were forgotten leave, and an object under construction has none; a generation, and the number of
-/// an instance, have no copy; a quota is what the program says. How far a move has come is known in whole steps.
+/// Pins are what guards that were forgotten leave, and an object under construction has none; a
+/// generation, and the number of an instance, have no copy; a quota is what the program says. How
+/// far a move has come is known in whole steps.
 fn leaves_out(changes: &[Changed<'_>]) -> bool {
     const PINS_AND_FLAGS: u64 = 0xFFFF_000C;
     changes.iter().any(|&(name, right, wrong)| {
@@ -458,7 +460,8 @@ fn flips_of_shared_keys_are_told_or_harmless() {
     );
 }
 
-/// What is no number, and so in no campaign: whether a move is in flight, and whether a buffer is taken.
+/// What is no number, and so in no campaign: whether a move is in flight, and whether a buffer is
+/// taken.
 #[test]
 fn a_move_or_a_buffer_that_nobody_knows_of_is_told() {
     let config = shared_config::<PerClass>(bounds()[4]).with_increment(16);

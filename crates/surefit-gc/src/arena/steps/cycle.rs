@@ -66,8 +66,8 @@ impl<I: Index> StepStore<'_, I> {
         let (store, tables) = self.open();
         let (source, kinds, attended) = store.allocator.closed();
         let is_reached = |object| tables.is_marked(object);
-        // SAFETY: S1: of that heap. S2: marking has ended, and what was not reached then is dead: no
-        // reference leads to it, except weak ones, which no longer do (A8).
+        // SAFETY: S1: of that heap. S2: marking has ended, and what was not reached then is dead:
+        // no reference leads to it, except weak ones, which no longer do (A8).
         let is_more = unsafe { attended.settle_one(&source.heap, kinds, is_reached) };
         if !is_more {
             self.state.phase = ArenaPhase::Drop;

@@ -19,19 +19,19 @@
 //! alloc:             the object gets a live bit, and is black in Mark, Weak, Drop, and in Sweep from word w on
 //! ```
 //! A cycle frees what was dead when it started, and keeps all that the root led to then: the
-//! *snapshot*. What a mutation gets hold of later comes from the snapshot, or was born since, or was
-//! upgraded. A reference can be lost to the collector only if it is removed from an object before
-//! it was followed; therefore objects hold references that change in a [`GcCell`], which shades
-//! what it loses. [`Barriered`] is the proof that they do: other types do not compile. The root
-//! needs no proof and no barrier: all references in it were followed when the cycle started. So it
-//! may hold any cell, and [`StepArena::mutate_root`] may replace it.
+//! *snapshot*. What a mutation gets hold of later comes from the snapshot, or was born since, or
+//! was upgraded. A reference can be lost to the collector only if it is removed from an object
+//! before it was followed; therefore objects hold references that change in a [`GcCell`], which
+//! shades what it loses. [`Barriered`] is the proof that they do: other types do not compile. The
+//! root needs no proof and no barrier: all references in it were followed when the cycle started.
+//! So it may hold any cell, and [`StepArena::mutate_root`] may replace it.
 //!
 //! Steps are made between mutations, when no other references exist. So Rust variables are no
 //! roots. What is born is kept by the cycle that runs, and what it refers to is known to it.
 //!
 //! # Invariants
-//! - A1 to A3: those of the [`Arena`](crate::Arena). A dead object that is not dropped yet keeps its
-//!   value; nothing leads to it.
+//! - A1 to A3: those of the [`Arena`](crate::Arena). A dead object that is not dropped yet keeps
+//!   its value; nothing leads to it.
 //! - A4: The live bits are those of the heap's objects, `live_objects` is their number, and free
 //!   bytes are counted right.
 //! - A5: Only live objects are marked. In Idle and Merge none is, in Sweep none before word `w`.
@@ -39,17 +39,17 @@
 //!   stack is empty, and no object is grey.
 //! - A7: No grey object is forgotten: each is at or after the position of the pass over the grey
 //!   bits, or at or after the lowest that did not fit on the stack since it began.
-//! - A8: An object is *condemned* if marking has ended, the sweep has not left its word of bits, and
-//!   it is not marked. The root, and every object that is not condemned, refer to live objects that
-//!   are not condemned. So do weak cells, except in Weak.
+//! - A8: An object is *condemned* if marking has ended, the sweep has not left its word of bits,
+//!   and it is not marked. The root, and every object that is not condemned, refer to live objects
+//!   that are not condemned. So do weak cells, except in Weak.
 //!
 //! # Bounds
 //! Work is counted in units: a reference of the root, a word of an object that is traced (at least
 //! the references that it reported; at most a stride of an array) and one for the object, a word of
-//! mark bits, an attended object, a dropped value, a freed object, a pair of free neighbours. A step
-//! does less than its budget plus [`StepArena::most_excess`]. The root is a step by itself, of one
-//! unit per reference. A full stack costs passes over the bits, whose words are units: marking is
-//! never interrupted for longer.
+//! mark bits, an attended object, a dropped value, a freed object, a pair of free neighbours. A
+//! step does less than its budget plus [`StepArena::most_excess`]. The root is a step by itself, of
+//! one unit per reference. A full stack costs passes over the bits, whose words are units: marking
+//! is never interrupted for longer.
 //!
 //! Not bounded, but counted as `overruns`: values that report more than 64 references at once, such
 //! as a `Vec` or a struct of 65. Not bounded and not counted: places of one value that hold no
@@ -59,10 +59,10 @@
 //! The bits take 1/32 of the region, twice those of an [`Arena`](crate::Arena).
 //!
 //! # Drawbacks
-//! Objects that die in a cycle, or were born in it, are kept until the next one. If the program does
-//! not call `step` often enough, [`ensure`](StepArena::ensure) and [`retry`](StepArena::retry)
-//! finish the cycle, as long as that takes; this is counted. The benchmark `step_arenas`
-//! counts instructions: an allocation takes 84 while no cycle runs and 89 while one marks, where an
+//! Objects that die in a cycle, or were born in it, are kept until the next one. If the program
+//! does not call `step` often enough, [`ensure`](StepArena::ensure) and [`retry`](StepArena::retry)
+//! finish the cycle, as long as that takes; this is counted. The benchmark `step_arenas` counts
+//! instructions: an allocation takes 84 while no cycle runs and 89 while one marks, where an
 //! [`Arena`](crate::Arena) takes 54; a change of a cell takes 16 more than one of a
 //! [`Cell`](core::cell::Cell), and some 150 more if it marks an object.
 //!

@@ -17,8 +17,8 @@ use crate::compact_fit::CompactFit;
 use crate::compact_fit::build::{Tables, with_tables};
 use crate::tables;
 
-/// The nursery serves a request whose page-block has at most one part in so many of it. So an empty one
-/// has room.
+/// The nursery serves a request whose page-block has at most one part in so many of it. So an empty
+/// one has room.
 const PARTS: usize = 16;
 
 /// The units of a nursery.
@@ -30,10 +30,10 @@ const fn units(nursery_bytes: usize) -> usize {
 
 /// The tables of a collector over a region with a nursery.
 ///
-/// When an entry gets its number first, no lower one is free: each of them is that of a page-block or of
-/// an object in the nursery, which takes two units at least, or it is the one that an object needs for a
-/// moment when it is taken in. So there are no more than [`CompactFit::piece_words`] has bits for, and
-/// these.
+/// When an entry gets its number first, no lower one is free: each of them is that of a page-block
+/// or of an object in the nursery, which takes two units at least, or it is the one that an object
+/// needs for a moment when it is taken in. So there are no more than [`CompactFit::piece_words`]
+/// has bits for, and these.
 fn tables(region_bytes: usize, nursery_bytes: usize, config: &Config, stack: usize) -> Tables {
     let units = units(nursery_bytes);
     let heap_bytes = region_bytes.saturating_sub(units.saturating_mul(UNIT));
@@ -60,12 +60,12 @@ impl<'m> Nursery<'m> {
 
 impl<'m> Collector<'m, Nursery<'m>> {
     /// Makes a collector over a region, as [`Collector::compact_fit`] does, with a nursery of
-    /// `nursery_bytes` bytes. Behind the heap lie the bits, the mark stack and the nursery. The bits also
-    /// take 5/128 of the nursery's bytes.
+    /// `nursery_bytes` bytes. Behind the heap lie the bits, the mark stack and the nursery. The
+    /// bits also take 5/128 of the nursery's bytes.
     ///
     /// Objects whose page-block has at most a sixteenth of the nursery are born in it. Make a
-    /// [`Generational`](crate::Generational) of the collector: by itself it collects the whole heap whenever
-    /// the nursery is full, and [`Collector::alloc_as_is`] refuses then.
+    /// [`Generational`](crate::Generational) of the collector: by itself it collects the whole heap
+    /// whenever the nursery is full, and [`Collector::alloc_as_is`] refuses then.
     ///
     /// # Errors
     /// As [`Collector::compact_fit`]; [`Refused::TooLarge`] if the heap would have more than 8 GiB.

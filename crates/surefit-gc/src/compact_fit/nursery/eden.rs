@@ -64,8 +64,8 @@ pub(super) struct Eden<'m> {
     objects: u32,
 }
 
-// SAFETY: the cells were borrowed exclusively when the eden was made, and it gave no reference to them
-// away: whoever has it has them alone.
+// SAFETY: the cells were borrowed exclusively when the eden was made, and it gave no reference to
+// them away: whoever has it has them alone.
 unsafe impl Send for Eden<'_> {}
 
 impl<'m> Eden<'m> {

@@ -11,44 +11,48 @@
 //!                else in the heap
 //! collection:    free what is dead in the heap, if all of it is swept; empty the nursery (`promote`)
 //! ```
-//! A birth compares, takes an entry from a list, and clears the words. What dies in the nursery costs its entry
-//! and a look at its header; its words are not touched, and the heap does not know of it. Under a
-//! [`Generational`](crate::Generational) collector, whose marks tell young from old, a minor collection
-//! promotes what it marks. Under a [`Collector`](crate::Collector) every collection is a full one, also if
-//! only the nursery is full: it is for programs whose objects nearly all die together.
+//! A birth compares, takes an entry from a list, and clears the words. What dies in the nursery
+//! costs its entry and a look at its header; its words are not touched, and the heap does not know
+//! of it. Under a [`Generational`](crate::Generational) collector, whose marks tell young from old,
+//! a minor collection promotes what it marks. Under a [`Collector`](crate::Collector) every
+//! collection is a full one, also if only the nursery is full: it is for programs whose objects
+//! nearly all die together.
 //!
 //! # Invariants
 //! - N1: The entry in the header of an object of the nursery is lent, and its place is that of the
-//!   header. No other entry is lent. (Of an object that was freed by itself, the header has none until
-//!   the nursery is emptied.)
-//! - N2: The words of an object of the nursery are as many as the page-block has that will take it in, and
-//!   this is not of the stubs' class, nor is such an object in pieces. So a promotion cannot panic.
+//!   header. No other entry is lent. (Of an object that was freed by itself, the header has none
+//!   until the nursery is emptied.)
+//! - N2: The words of an object of the nursery are as many as the page-block has that will take it
+//!   in, and this is not of the stubs' class, nor is such an object in pieces. So a promotion
+//!   cannot panic.
 //! - E1, E2: those of the nursery's memory. C1 to C3, and the invariants of the heap.
 //!
 //! # Bounds
-//! A birth is O(1) and clears the object. Emptying the nursery reads one header for each object in it,
-//! and copies the words of those that live. Only when the heap lacks a page are page-blocks moved, as in
-//! [`Space::relieve`]. What stays is moved within the nursery at every collection until the heap has room:
-//! in a heap that is nearly full a collection for a few births may move a whole nursery. An access looks at
-//! the entry's highest bit; to an object in the nursery it then reads a header instead of a page's class. In
-//! the nursery an object takes a header more, and its entry is one of the heap's table. [`Promotions`] counts
-//! this work; a [`Round`](crate::Round) does not.
+//! A birth is O(1) and clears the object. Emptying the nursery reads one header for each object in
+//! it, and copies the words of those that live. Only when the heap lacks a page are page-blocks
+//! moved, as in [`Space::relieve`]. What stays is moved within the nursery at every collection
+//! until the heap has room: in a heap that is nearly full a collection for a few births may move a
+//! whole nursery. An access looks at the entry's highest bit; to an object in the nursery it then
+//! reads a header instead of a page's class. In the nursery an object takes a header more, and its
+//! entry is one of the heap's table. [`Promotions`] counts this work; a [`Round`](crate::Round)
+//! does not.
 //!
 //! # Departures
-//! Ungar's scavenging keeps room free for what survives, and ages objects in it. Here one collection
-//! promotes an object; what finds no room slides down in the nursery, and is tried again by the next
-//! collection. So no room is kept free, and a heap that is full still allocates in what is left.
+//! Ungar's scavenging keeps room free for what survives, and ages objects in it. Here one
+//! collection promotes an object; what finds no room slides down in the nursery, and is tried again
+//! by the next collection. So no room is kept free, and a heap that is full still allocates in what
+//! is left.
 //!
 //! # Drawbacks
 //! - Emptying the nursery is one piece of work: this space is not for a collector in steps.
-//! - What dies young still gives its entry back, one at a time. A minor collection that frees so reads the
-//!   bits of all entries that were made.
+//! - What dies young still gives its entry back, one at a time. A minor collection that frees so
+//!   reads the bits of all entries that were made.
 //! - A nursery that is full of what stayed is memory like any other, but moved at every collection.
 //!
 //! # Source
-//! Ungar, Generation scavenging: a non-disruptive high performance storage reclamation algorithm (1984).
-//! Numbers instead of references that are rewritten: ours, with the address table of Craciunas et al.
-//! (2008).
+//! Ungar, Generation scavenging: a non-disruptive high performance storage reclamation algorithm
+//! (1984). Numbers instead of references that are rewritten: ours, with the address table of
+//! Craciunas et al. (2008).
 
 mod build;
 mod check;
@@ -132,7 +136,8 @@ impl<'m> Nursery<'m> {
         self.eden.units() as usize * UNIT
     }
 
-    /// Objects in the nursery, dead ones among them, and the bytes that they take with their headers.
+    /// Objects in the nursery, dead ones among them, and the bytes that they take with their
+    /// headers.
     #[must_use]
     pub const fn in_nursery(&self) -> (u64, u64) {
         let bytes = self.eden.top() as u64 * UNIT as u64;
@@ -191,18 +196,20 @@ impl<'m> Nursery<'m> {
     }
 }
 
-// SAFETY: I1: numbers are less than `places`, which counts the entries of the heap and as many as the
-// nursery has objects (the proof is with `tables`), and those of two objects differ by two. I2: an entry is
-// its object's until the heap's sweep refuses it; the heap keeps what the marks contain, settled or lent,
-// and `promote` those of them in the nursery (N1). Words in the nursery are their object's alone (E1), set
-// to zero at its birth, aligned to eight, and move only when the space is exclusively borrowed. I3: N2;
-// `objects` yields what the heap has and the lent entries, which are those of the nursery (N1).
+// SAFETY: I1: numbers are less than `places`, which counts the entries of the heap and as many as
+// the nursery has objects (the proof is with `tables`), and those of two objects differ by two. I2:
+// an entry is its object's until the heap's sweep refuses it; the heap keeps what the marks
+// contain, settled or lent, and `promote` those of them in the nursery (N1). Words in the nursery
+// are their object's alone (E1), set to zero at its birth, aligned to eight, and move only when the
+// space is exclusively borrowed. I3: N2; `objects` yields what the heap has and the lent entries,
+// which are those of the nursery (N1).
 unsafe impl Space for Nursery<'_> {
     fn places(&self) -> u32 {
         self.old.places()
     }
 
-    /// Those of entries that were never made, or not since a sweep unmade them: none of these is marked.
+    /// Those of entries that were never made, or not since a sweep unmade them: none of these is
+    /// marked.
     fn unused(&self) -> Range<u32> {
         2 * (self.old.heap.entries_made() + 1)..self.places()
     }
@@ -225,7 +232,8 @@ unsafe impl Space for Nursery<'_> {
 
     #[inline]
     unsafe fn place(&self, object: Object) -> Place {
-        // SAFETY: S1 is the caller's: the entry is live, or lent (N1); the heap is small enough to lend.
+        // SAFETY: S1 is the caller's: the entry is live, or lent (N1); the heap is small enough to
+        // lend.
         match unsafe { self.old.heap.entry_place(entry(object)) } {
             EntryPlace::Lent(place) => {
                 Place::whole(self.eden.first(place), self.eden.header(place).words)
@@ -242,8 +250,8 @@ unsafe impl Space for Nursery<'_> {
 
     unsafe fn sweep(&mut self, marks: &Marks<'_>) -> Swept {
         let (before, headers) = (self.object_count(), self.eden.objects());
-        // SAFETY: S1 is the caller's. S2: the marks contain live objects of the heap, and such of the nursery,
-        // whose entries are lent (N1): the heap's sweep may be told of both.
+        // SAFETY: S1 is the caller's. S2: the marks contain live objects of the heap, and such of
+        // the nursery, whose entries are lent (N1): the heap's sweep may be told of both.
         let swept = unsafe { self.old.sweep(marks) };
         self.promote(|entry| marks.contains(object(entry)));
         let (parts, objects) = (self.parts(), self.object_count());
@@ -269,7 +277,8 @@ unsafe impl Space for Nursery<'_> {
         })
     }
 
-    /// Those of the heap; headers are administrative, and what is free in the nursery is a free page.
+    /// Those of the heap; headers are administrative, and what is free in the nursery is a free
+    /// page.
     fn parts(&self) -> Parts {
         let mut parts = self.old.parts();
         let headers = self.eden.objects() as usize * UNIT;
@@ -287,12 +296,12 @@ unsafe impl Space for Nursery<'_> {
     }
 }
 
-// SAFETY: I4: a freed object of the nursery has its entry no more; its header has none, so that nothing
-// is promoted for whoever gets the number next. Of others, the heap's.
+// SAFETY: I4: a freed object of the nursery has its entry no more; its header has none, so that
+// nothing is promoted for whoever gets the number next. Of others, the heap's.
 unsafe impl OneByOne for Nursery<'_> {
     unsafe fn free(&mut self, object: Object) -> Freed {
-        // SAFETY: S1 is the caller's: it lives, or a part of it is left; then its entry is that of its
-        // stub, which is freed last.
+        // SAFETY: S1 is the caller's: it lives, or a part of it is left; then its entry is that of
+        // its stub, which is freed last.
         let place = unsafe { self.old.heap.entry_place(entry(object)) };
         let EntryPlace::Lent(place) = place else {
             // SAFETY: S1 to S3 are the caller's.

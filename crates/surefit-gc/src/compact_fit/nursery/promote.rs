@@ -7,8 +7,8 @@
 //!            no page-block: let the heap move others together; settle
 //!            none again: slide it down to the others that stay, and those of its class that follow
 //! ```
-//! So a promotion never fails, and needs no room that is kept free for it. What stays makes the nursery
-//! smaller until the next collection.
+//! So a promotion never fails, and needs no room that is kept free for it. What stays makes the
+//! nursery smaller until the next collection.
 
 use core::ptr::NonNull;
 
@@ -33,9 +33,11 @@ impl Exhausted {
 }
 
 impl Nursery<'_> {
-    /// Empties the nursery. `lives` says of an entry whether its object lives; one that has none is dead.
+    /// Empties the nursery. `lives` says of an entry whether its object lives; one that has none is
+    /// dead.
     ///
-    /// The entries of what is dead are free. Nothing here panics (N1, N2): the headers are forgotten first.
+    /// The entries of what is dead are free. Nothing here panics (N1, N2): the headers are
+    /// forgotten first.
     pub(super) fn promote(&mut self, lives: impl Fn(u32) -> bool) {
         let mut exhausted = Exhausted::default();
         self.promotions.headers += u64::from(self.eden.objects());
@@ -61,15 +63,16 @@ impl Nursery<'_> {
             return;
         };
         let from = self.eden.first(place).cast::<u8>();
-        // SAFETY: from the words of an object of the nursery, which has so many (E1), to a page-block of
-        // the heap that was allocated just now for as many bytes. They lie in different regions.
+        // SAFETY: from the words of an object of the nursery, which has so many (E1), to a
+        // page-block of the heap that was allocated just now for as many bytes. They lie in
+        // different regions.
         unsafe { block.copy_from_nonoverlapping(from, bytes) };
         self.promotions.objects += 1;
         self.promotions.bytes += bytes as u64;
     }
 
-    /// A page-block for an entry. If its class has none, moves make room; if they cannot, they are not tried
-    /// again.
+    /// A page-block for an entry. If its class has none, moves make room; if they cannot, they are
+    /// not tried again.
     fn settle(
         &mut self,
         entry: u32,

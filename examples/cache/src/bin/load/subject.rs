@@ -49,7 +49,8 @@ impl Subject {
             Self::new("tlsf", ours("tlsf"), None),
             Self::new("malloc", ours("malloc"), None),
             Self::new("malloc-mimalloc", ours("malloc"), Some("libmimalloc.so.2")),
-            // Debian's redis-server is linked with libjemalloc; a library before it takes its place.
+            // Debian's redis-server is linked with libjemalloc; a library before it takes its
+            // place.
             Self::new("redis-jemalloc", Kind::Redis, None),
             Self::new("redis-glibc", Kind::Redis, Some("libc.so.6")),
             Self::new("redis-mimalloc", Kind::Redis, Some("libmimalloc.so.2")),

@@ -64,8 +64,8 @@ impl CallSites {
 
 /// The bytes of holes that the objects of each stack keep at the peak; the sum is the heap's own.
 ///
-/// `None`, and a line that says why, for a trace that is not replayed: it comes from a pipe, is too long
-/// for memory, or does not complete.
+/// `None`, and a line that says why, for a trace that is not replayed: it comes from a pipe, is too
+/// long for memory, or does not complete.
 pub(super) fn fragmentation(file: &Path) -> Option<Vec<(u64, u64)>> {
     if !file.is_file() {
         return None;

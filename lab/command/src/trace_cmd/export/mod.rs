@@ -1,5 +1,5 @@
-//! `surefit trace export`: writes a trace as text for spreadsheets, data frames and scripts, and in the
-//! formats of heaptrack and pprof.
+//! `surefit trace export`: writes a trace as text for spreadsheets, data frames and scripts, and in
+//! the formats of heaptrack and pprof.
 
 mod call_sites;
 
@@ -40,9 +40,11 @@ enum To {
     Csv,
     /// One JSON object per line
     Jsonl,
-    /// heaptrack's format, for heaptrack_print and heaptrack_gui; packed if the file's name ends in .gz
+    /// heaptrack's format, for heaptrack_print and heaptrack_gui; packed if the file's name ends in
+    /// .gz
     Heaptrack,
-    /// A profile for pprof: allocations, what is in use at the peak, and with call sites fragmentation
+    /// A profile for pprof: allocations, what is in use at the peak, and with call sites
+    /// fragmentation
     Pprof,
 }
 

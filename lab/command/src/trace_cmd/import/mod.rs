@@ -20,8 +20,8 @@ use crate::trace_file;
 /// The arguments of `surefit trace import`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The recording, recognised by its content: heaptrack's, raw or interpreted, or the bytes that a
-    /// board sent; also packed by zstd or gzip. - is standard input
+    /// The recording, recognised by its content: heaptrack's, raw or interpreted, or the bytes that
+    /// a board sent; also packed by zstd or gzip. - is standard input
     file: PathBuf,
     /// The trace to write; it is compressed if its name ends in .zst; - is standard output
     #[arg(short, long, value_name = "FILE")]

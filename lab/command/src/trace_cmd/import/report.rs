@@ -29,8 +29,8 @@ pub(super) struct Document {
     stacks: Option<u64>,
     /// Frees of objects that the recording does not know; left out.
     unknown_frees: u64,
-    /// Objects placed where another one lives. From heaptrack both live on; on a board the free of the
-    /// other one is missing, and is put before.
+    /// Objects placed where another one lives. From heaptrack both live on; on a board the free of
+    /// the other one is missing, and is put before.
     overlapping_objects: u64,
     /// Threads above the 65,536th; their events are those of the last thread.
     more_threads: u64,

@@ -1,4 +1,5 @@
-//! Command lines: a verb, its options, values at the ends of what they may be, and now and then anything at all.
+//! Command lines: a verb, its options, values at the ends of what they may be, and now and then
+//! anything at all.
 //!
 //! ```text
 //! measuring    replay, compare, report, certify, tune

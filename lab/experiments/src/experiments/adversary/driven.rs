@@ -4,8 +4,8 @@
 //! w words asks for as many bytes less those of a header.
 //!
 //! # Invariants
-//! - D1: an object is given back with the words that it was allocated with, to the subject it came from ([`Watched`] keeps
-//!   both together).
+//! - D1: an object is given back with the words that it was allocated with, to the subject it came
+//!   from ([`Watched`] keeps both together).
 
 use std::alloc::Layout;
 

@@ -23,9 +23,9 @@
 //!
 //! # Source
 //! Robson (1971, 1974, 1977); Knuth, The Art of Computer Programming 1, 2.5, answers 38 to 42. Of
-//! Bendersky and Petrank (2011) and Cohen and Petrank (2013) only the abstracts: the bounds on partial
-//! compaction are derived in `partial`. The figures of Compact-fit called simulated are those of a
-//! simulation in unit words: ours, not the papers'.
+//! Bendersky and Petrank (2011) and Cohen and Petrank (2013) only the abstracts: the bounds on
+//! partial compaction are derived in `partial`. The figures of Compact-fit called simulated are
+//! those of a simulation in unit words: ours, not the papers'.
 
 mod claims;
 mod driven;

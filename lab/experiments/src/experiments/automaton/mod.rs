@@ -45,8 +45,8 @@ pub(crate) struct Args {
     /// The fraction of what is live that may be holes, at most 1/2 [default: 0]
     #[arg(long, value_name = "A/B")]
     frac: Option<Share>,
-    /// Which not-full page serves allocations, and which one is drained; with --k only [default: newest;
-    /// original with --incremental paper]
+    /// Which not-full page serves allocations, and which one is drained; with --k only [default:
+    /// newest; original with --incremental paper]
     #[arg(long, value_enum, requires = "k")]
     order: Option<Order>,
     /// The most live page-blocks to show [default: a page of them more than the K pages]
@@ -204,7 +204,7 @@ impl Size {
 }
 
 // ---- the diagram
-// ---------------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
 /// All states that are reached, and all edges between them.
 struct Diagram {

@@ -190,7 +190,8 @@ fn table(name: &str, title: &str, runs: &[Run]) -> Table {
     table
 }
 
-/// Whether the paper's memory is constant for this bound; of a bound that it does not have, nothing.
+/// Whether the paper's memory is constant for this bound; of a bound that it does not have,
+/// nothing.
 fn is_flat(name: &str, setting: Setting) -> Cell {
     let place = |label: &str| of_family(Family::Pages).position(|(_, kappa)| kappa.label == label);
     let from = place(papers_constant_from(name));

@@ -83,7 +83,8 @@ fn claim(
     )
 }
 
-/// Our processor time ÷ that of a collector in its fastest setting, in no more memory than that one takes.
+/// Our processor time ÷ that of a collector in its fastest setting, in no more memory than that one
+/// takes.
 fn at_its_memory(rows: &[Row], is_deep: bool, collector: &str) -> Claim {
     let is_theirs =
         |row: &&Row| row.point.role.is_peer() && row.point.collector.starts_with(collector);

@@ -146,8 +146,8 @@ const fn mmtk(settings: &'static str, role: Role) -> Point {
 /// MiB live at once in 24 bytes a node.
 ///
 /// gc-arena is left as it comes by its default pacing, Boehm's collector by one call per object and
-/// references into objects (both its defaults), in its incremental mode with steps of 15 ms, and MMTk by as many threads as there are processors
-/// here; it has no size of its own for a heap.
+/// references into objects (both its defaults), in its incremental mode with steps of 15 ms, and
+/// MMTk by as many threads as there are processors here; it has no size of its own for a heap.
 pub(super) const POINTS: &[Point] = &[
     empty(),
     surefit("heap=8M", Role::Subject),

@@ -16,8 +16,8 @@ use crate::kit::Request;
 use crate::shared::in_rust::InRust;
 use surefit_measure::collector::graphs;
 
-/// Recordings inside the command: a compiler and a ray tracer, which are not alike. In sunflow, first
-/// fit walks 2000 chunks per allocation: a search for its smallest heap takes many minutes.
+/// Recordings inside the command: a compiler and a ray tracer, which are not alike. In sunflow,
+/// first fit walks 2000 chunks per allocation: a search for its smallest heap takes many minutes.
 const BUNDLED: [&str; 2] = ["bundled:javac", "bundled:raytrace"];
 
 /// The programs of a quick run; no recording of Java is as short.

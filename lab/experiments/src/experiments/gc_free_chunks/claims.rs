@@ -12,7 +12,8 @@ const FEW: f64 = 5.0;
 /// Many: more than so many times immediate's. The thesis gives no number.
 const MANY: f64 = 2.0;
 
-/// What is no more than this factor may be chance: a chunk more or less. The thesis gives no number.
+/// What is no more than this factor may be chance: a chunk more or less. The thesis gives no
+/// number.
 const DRIFTED: f64 = 1.1;
 
 /// All of them.

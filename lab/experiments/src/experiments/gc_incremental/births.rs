@@ -1,4 +1,5 @@
-//! Two generations over lists, over Compact-fit, and over Compact-fit with a nursery, in interleaved rounds.
+//! Two generations over lists, over Compact-fit, and over Compact-fit with a nursery, in
+//! interleaved rounds.
 #![deny(unsafe_code)]
 
 use anyhow::Result;
@@ -29,8 +30,8 @@ impl Born {
         }
     }
 
-    /// The nursery has half more than the young bytes: a recording's walks come now and then, and it is
-    /// emptied at one.
+    /// The nursery has half more than the young bytes: a recording's walks come now and then, and
+    /// it is emptied at one.
     const fn home(self, young_bytes: u64) -> Home {
         match self {
             Self::Lists => Home::Lists(Lists::usual(Finds::Bitmap, When::Immediate)),
@@ -75,8 +76,8 @@ pub(super) fn over_nursery(all: &[Births], base: Born) -> Vec<f64> {
     geometric_mean(&ratios)
 }
 
-/// Measures a program in heaps of multiples of its smallest one. The young generation may have a quarter
-/// of what the heap has beyond the smallest.
+/// Measures a program in heaps of multiples of its smallest one. The young generation may have a
+/// quarter of what the heap has beyond the smallest.
 ///
 /// # Errors
 /// The system gives no memory.

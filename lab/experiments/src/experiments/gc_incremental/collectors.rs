@@ -168,8 +168,8 @@ pub(super) fn measure(recorded: &Recorded, merges: When, plan: &Plan) -> Result<
     Ok(measured)
 }
 
-/// What the smallest heap holds, or one that is a little larger: freed one by one, chunks lie elsewhere
-/// in the lists than after a sweep, and the smallest may be too small then.
+/// What the smallest heap holds, or one that is a little larger: freed one by one, chunks lie
+/// elsewhere in the lists than after a sweep, and the smallest may be too small then.
 fn smallest_late(recorded: &Recorded, lists: Lists, smallest: usize) -> Result<Managed> {
     for more in [0, 5, 10, 20] {
         let found = late(&recorded.program, lists, smallest + smallest / 100 * more)?;

@@ -1,6 +1,6 @@
-//! `surefit experiment gc-incremental`: what the Next Hit Table is worth to a collector that stops the
-//! program, to one that works in steps, and to one with two generations; and in promotion. What a nursery is
-//! worth to two generations.
+//! `surefit experiment gc-incremental`: what the Next Hit Table is worth to a collector that stops
+//! the program, to one that works in steps, and to one with two generations; and in promotion. What
+//! a nursery is worth to two generations.
 //!
 //! ```text
 //! programs     recordings of Java programs, replayed whole
@@ -28,8 +28,8 @@
 //! | `tables` | what was counted and timed |
 //!
 //! # Source
-//! The thesis on free-list organisation: its predictions for incremental collection, and its idea that
-//! the promotion of a generational collector could use the table.
+//! The thesis on free-list organisation: its predictions for incremental collection, and its idea
+//! that the promotion of a generational collector could use the table.
 
 mod births;
 mod claims;

@@ -8,8 +8,8 @@
 //!   empty:     living objects of the nursery are promoted in the order in which they were reached
 //!              the others, and old ones that were not reached, are dead
 //! ```
-//! At the end of a walk the recording says exactly what lives, so nothing floats. The nursery may have
-//! more than its bytes by what is allocated between two walks.
+//! At the end of a walk the recording says exactly what lives, so nothing floats. The nursery may
+//! have more than its bytes by what is allocated between two walks.
 #![deny(unsafe_code)]
 
 use std::collections::BTreeSet;

@@ -22,8 +22,8 @@ use surefit_measure::collector::graphs::Region;
 /// The larger heaps, in multiples of the smallest.
 const LARGER: [f64; 9] = [1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 6.0, 8.0];
 
-/// What is asked for is not tried in heaps of more than so many times the smallest, nor if it is not
-/// found in so many rounds.
+/// What is asked for is not tried in heaps of more than so many times the smallest, nor if it is
+/// not found in so many rounds.
 const MOST: f64 = 32.0;
 const ROUNDS: u32 = 6;
 
@@ -149,8 +149,8 @@ fn larger(found: &Found, program: &Program) -> Result<Vec<Larger>> {
     Ok(all)
 }
 
-/// The replay in the heap that the formula asks for. The work of a cycle is that of stop the world in
-/// this heap, which is found from below.
+/// The replay in the heap that the formula asks for. The work of a cycle is that of stop the world
+/// in this heap, which is found from below.
 fn asked(
     found: &Found,
     program: &Program,

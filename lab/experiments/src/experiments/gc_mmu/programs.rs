@@ -1,5 +1,5 @@
-//! The programs in Rust beside the recordings of Java programs: they are recorded here, and replayed like
-//! those.
+//! The programs in Rust beside the recordings of Java programs: they are recorded here, and
+//! replayed like those.
 #![deny(unsafe_code)]
 
 use anyhow::Result;
@@ -11,8 +11,8 @@ use crate::kit::Request;
 use crate::shared::in_rust::InRust;
 use crate::shared::thesis::recorded::Recorded;
 
-/// Documents that are read, changed and written; constraints that are solved again and again; the loops of a
-/// large graph.
+/// Documents that are read, changed and written; constraints that are solved again and again; the
+/// loops of a large graph.
 const ALL: [Program; 3] = [Program::Json, Program::Constraints, Program::Loops];
 
 /// Those of a run: none if files are given, the first if quick.

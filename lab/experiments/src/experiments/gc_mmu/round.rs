@@ -37,8 +37,8 @@ pub(super) struct Round {
     pub(super) forced: u64,
     /// Quanta that took too long.
     pub(super) overruns: u64,
-    /// Nanoseconds of the longest gap that a loop saw which only reads the clock, for as long as all
-    /// pauses: what the machine adds to a pause.
+    /// Nanoseconds of the longest gap that a loop saw which only reads the clock, for as long as
+    /// all pauses: what the machine adds to a pause.
     pub(super) gap_ns: u64,
 }
 

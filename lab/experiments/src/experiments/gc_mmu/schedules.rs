@@ -11,8 +11,8 @@ const OBJECTS: u64 = u64::MAX / 16;
 /// words of header that are written; size-classes add an eighth.
 const BYTES_PER_TICK: u64 = 5;
 
-/// The collector's quantum has room for so many of the longest pieces of work: the last one that does
-/// not fit leaves an eighth of it unused, at most.
+/// The collector's quantum has room for so many of the longest pieces of work: the last one that
+/// does not fit leaves an eighth of it unused, at most.
 const PIECES: u64 = 8;
 
 /// A kind of schedule.
@@ -29,8 +29,8 @@ pub(super) enum Kind {
 impl Kind {
     /// Those on every space of ours.
     pub(super) const OURS: &[Self] = &[Self::Stop, Self::Work, Self::Time(1, 1), Self::Time(3, 1)];
-    /// Metronome's: as published in 2003, and as a virtual machine for Java has them today; stop the
-    /// world beside them.
+    /// Metronome's: as published in 2003, and as a virtual machine for Java has them today; stop
+    /// the world beside them.
     pub(super) const METRONOMES: &[Self] = &[Self::Stop, Self::Time(1, 1), Self::Time(3, 7)];
     /// Every one that is no stop the world.
     pub(super) const IN_STEPS: [Self; 4] = [
@@ -119,8 +119,8 @@ impl Known {
         }
     }
 
-    /// The program is declared to allocate no more than there is room for, M + (2n − 1)·a; M is what
-    /// is left of the room, if it allocates less.
+    /// The program is declared to allocate no more than there is room for, M + (2n − 1)·a; M is
+    /// what is left of the room, if it allocates less.
     fn by_time(&self, collector: u64, mutator: u64) -> ByTime {
         let pace = self.asked(collector, mutator);
         let quanta = pace.quanta_of_a_cycle().unwrap_or(1);
@@ -202,8 +202,8 @@ mod tests {
         };
         let quanta = quanta(&schedule).expect("by time");
         assert_eq!((quanta.collector(), quanta.mutator()), (300, 100));
-        // Three quanta of 201 units or more, and so two of the program: 100 bytes in each, and a third
-        // of the largest object.
+        // Three quanta of 201 units or more, and so two of the program: 100 bytes in each, and a
+        // third of the largest object.
         assert_eq!(pace.cycle().bytes, 2 * 114);
         assert_eq!(pace.most().bytes, 2000);
         assert_eq!(KNOWN.asked(3, 1).most().bytes, 1040 + 5 * 114);

@@ -8,8 +8,8 @@
 //! 4-11 to 4-13   the three with the table, and immediate without it
 //! A-1 to A-15    the same four, for each program
 //! ```
-//! The chapter shows one program, raytrace: so figures 4-1 to 4-13 show what stands for it, and where
-//! none of a figure's systems completes with that, another program.
+//! The chapter shows one program, raytrace: so figures 4-1 to 4-13 show what stands for it, and
+//! where none of a figure's systems completes with that, another program.
 
 use surefit_clients::java::Finds;
 use surefit_freelist::When;

@@ -1,5 +1,5 @@
-//! Before the first collection: figure 3-2 has one chunk, in the last list, so a walk looks at every
-//! head from the request's own list on.
+//! Before the first collection: figure 3-2 has one chunk, in the last list, so a walk looks at
+//! every head from the request's own list on.
 
 use surefit_clients::java::Sample;
 use surefit_clients::lists::Lists;

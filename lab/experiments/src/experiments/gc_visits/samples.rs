@@ -49,7 +49,8 @@ pub(super) fn thirds(samples: &[Sample]) -> Vec<(f64, f64)> {
     thirds.collect()
 }
 
-/// At most so many points: allocations in thousands, and visits per allocation since the last point.
+/// At most so many points: allocations in thousands, and visits per allocation since the last
+/// point.
 pub(super) fn points(samples: &[Sample], most: usize) -> Vec<(f64, f64)> {
     let step = samples.len().div_ceil(most).max(1);
     let mut before = START;

@@ -194,7 +194,7 @@ fn random_bound(load: &Load, is_sharded: bool, kappa: Option<u32>, threads: u16)
 }
 
 // ---- report
-// ----------------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
 fn report(request: &Request, worst: &[Worst], random: &[Random]) -> Report {
     let source = "Craciunas et al. (2009), memory size";

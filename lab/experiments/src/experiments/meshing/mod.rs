@@ -1,9 +1,9 @@
 //! `surefit experiment meshing`: how many pairs of pages one physical page could hold.
 //!
 //! Meshing saves memory of raw pointers without moving anything: two pages whose live page-blocks
-//! have different numbers are copied into one physical page, which is mapped at both addresses. Here
-//! it is counted only. A trace is replayed through `DirectHeap`: pages of 8 KiB, page-blocks up to 2 KiB,
-//! runs of units of 1 KiB, which count as held as they are.
+//! have different numbers are copied into one physical page, which is mapped at both addresses.
+//! Here it is counted only. A trace is replayed through `DirectHeap`: pages of 8 KiB, page-blocks
+//! up to 2 KiB, runs of units of 1 KiB, which count as held as they are.
 //!
 //! ```text
 //! after each fortieth of the events, and after the first event where most is held, for every size-class:
@@ -16,7 +16,8 @@
 //!
 //! # Departures
 //! Mesh places objects at random within pages, so that pages are likely to fit. Our page-blocks are
-//! given out from the front and reused newest first. A pair is two pages: a third one is never added.
+//! given out from the front and reused newest first. A pair is two pages: a third one is never
+//! added.
 //!
 //! # Source
 //! Powers, Tench, Berger, McGregor: "Mesh: Compacting Memory Management for C/C++ Applications"

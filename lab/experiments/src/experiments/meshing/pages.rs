@@ -39,8 +39,8 @@ impl Page {
         self.used
     }
 
-    /// Whether the live page-blocks of two pages of a class could lie in one physical page: none has
-    /// its number in both.
+    /// Whether the live page-blocks of two pages of a class could lie in one physical page: none
+    /// has its number in both.
     pub(super) fn fits(&self, other: &Self) -> bool {
         let both = self.live.iter().zip(&other.live);
         self.block_bytes == other.block_bytes && both.into_iter().all(|(a, b)| a & b == 0)
@@ -124,7 +124,8 @@ impl Pages {
         self.used
     }
 
-    /// The pages of each size-class in the order of their addresses, by the bytes of its page-blocks.
+    /// The pages of each size-class in the order of their addresses, by the bytes of its
+    /// page-blocks.
     pub(super) fn by_class(&self) -> BTreeMap<usize, Vec<&Page>> {
         let mut classes: BTreeMap<_, Vec<_>> = BTreeMap::new();
         for page in self.pages.iter().flatten() {

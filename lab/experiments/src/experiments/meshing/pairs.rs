@@ -22,8 +22,8 @@ pub(super) struct Pairs {
 }
 
 impl Pairs {
-    /// Those among the pages of a size-class, given in the order of their addresses. Quadratic in the
-    /// not-full pages.
+    /// Those among the pages of a size-class, given in the order of their addresses. Quadratic in
+    /// the not-full pages.
     pub(super) fn of(pages: &[&Page]) -> Self {
         let mut open: Vec<_> = pages
             .iter()
@@ -75,8 +75,8 @@ fn found(open: &[&Page]) -> u64 {
     pairs
 }
 
-/// Pairs that fit by their numbers of live page-blocks, of pages of which the fullest is first: each
-/// page from the emptiest on takes the fullest one left that has room.
+/// Pairs that fit by their numbers of live page-blocks, of pages of which the fullest is first:
+/// each page from the emptiest on takes the fullest one left that has room.
 fn most(open: &[&Page]) -> u64 {
     let (mut fullest, mut emptiest, mut pairs) = (0, open.len(), 0);
     while fullest + 1 < emptiest {

@@ -99,8 +99,8 @@ pub(super) fn survey(steps: &Steps, looks: usize) -> Result<Seen> {
     Ok(Seen { moments, peak })
 }
 
-/// One replay with looks after the events `at`, which are in order. Returns the first event after which most
-/// is held, and the looks.
+/// One replay with looks after the events `at`, which are in order. Returns the first event after
+/// which most is held, and the looks.
 fn follow(steps: &Steps, at: &[usize]) -> Result<(usize, Vec<Moment>)> {
     let bytes = HeapSize::DEFAULT.bytes(steps.peak_live_bytes);
     let beside = BESIDE_BYTES.saturating_add(steps.slots().saturating_mul(EACH_BYTES));

@@ -88,8 +88,8 @@ impl Parameter {
         }
     }
 
-    /// Its values: five from 10² to 10⁶, or over the three decades to 10⁴ if quick; sizes by factors
-    /// of 4, so that six of them, over three decades, lie within a page.
+    /// Its values: five from 10² to 10⁶, or over the three decades to 10⁴ if quick; sizes by
+    /// factors of 4, so that six of them, over three decades, lie within a page.
     pub(super) fn values(self, is_quick: bool) -> &'static [u64] {
         const COUNTS: [u64; 5] = [100, 1000, 10_000, 100_000, 1_000_000];
         const QUICK: [u64; 5] = [10, 56, 316, 1778, 10_000];
@@ -320,7 +320,7 @@ impl<S: Subject> Player<'_, S> {
     }
 
     // ---- calls of interest
-    // -----------------------------------------------------------------------------------------------
+    // ---------------------------------------------------------------------------------------------
 
     fn malloc(&mut self, bytes: usize) -> Option<usize> {
         let layout = Layout::from_size_align(bytes, ALIGN).ok()?;

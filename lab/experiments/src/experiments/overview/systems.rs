@@ -183,8 +183,8 @@ pub(super) const SYSTEMS: &[System] = &[
     system("talc", "peer-talc"),
 ];
 
-/// Metronome's heap, as near as our parts come: pages of 16 KiB, size-classes that differ by an eighth,
-/// arraylets of 2 KiB. It keeps a bound on holes, where Metronome has a threshold.
+/// Metronome's heap, as near as our parts come: pages of 16 KiB, size-classes that differ by an
+/// eighth, arraylets of 2 KiB. It keeps a bound on holes, where Metronome has a threshold.
 const METRONOMES: &str = "cf:pieces=2K";
 
 /// The slides' moving Compact-fit: every object in one page-block, so none is larger than a page;

@@ -169,7 +169,7 @@ pub(super) fn drifting_table(rows: &[Drifting]) -> Table {
 }
 
 // ---- claims
-// --------------------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
 /// What the figures decide.
 pub(super) fn claims(large: &[Large], drifting: &[Drifting], tolerance: f64) -> Vec<Claim> {

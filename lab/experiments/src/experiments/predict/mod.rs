@@ -42,9 +42,9 @@ pub(crate) const ENTRY: Entry = Entry {
 /// still told from none.
 const TOLERANCE: f64 = 0.01;
 
-/// How far apart two figures of moves per free may lie in a run of so many events: a share of half of
-/// them varies by ½·√(2/events) at most, and this is eight times as much, because events depend on
-/// those before.
+/// How far apart two figures of moves per free may lie in a run of so many events: a share of half
+/// of them varies by ½·√(2/events) at most, and this is eight times as much, because events depend
+/// on those before.
 fn tolerance(events: u64) -> f64 {
     TOLERANCE.max(6.0 / (events as f64).sqrt())
 }

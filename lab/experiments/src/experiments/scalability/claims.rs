@@ -4,8 +4,8 @@
 //! per thread, without locks, in the same run. With more threads than cores a time says how threads
 //! take turns, so such a claim is not comparable.
 //!
-//! What the papers claim without compaction is judged twice: of n-CF with handles, which differs from (a) in κ alone, and of
-//! the optimised one without abstract addresses, which is theirs.
+//! What the papers claim without compaction is judged twice: of n-CF with handles, which differs
+//! from (a) in κ alone, and of the optimised one without abstract addresses, which is theirs.
 
 use super::points::{Line, Point, RAW_OWN, SHARING, Sharing, THREADS, find, speedup, speedups};
 use crate::kit::{Claim, Report, Verdict};

@@ -7,7 +7,8 @@
 //!                           heap per thread, without locks
 //! (c) with sharing          n-CF, κ = 1, κ = ∞, and raw: threads per instance 1, 2, 4, 8 × foreign frees 0, 10, 50 %
 //! ```
-//! Threads that share a raw instance take its group's lock in each call; one that has its own takes none.
+//! Threads that share a raw instance take its group's lock in each call; one that has its own takes
+//! none.
 //!
 //! Throughput beyond the number of cores says nothing of scaling, so beside every time stands what
 //! does not depend on cores: acquisitions of locks, contended ones, and read-modify-writes of lines
@@ -97,7 +98,7 @@ fn load(quick: bool) -> Load {
 }
 
 // ---- report
-// ----------------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
 fn report(
     request: &Request,
@@ -233,7 +234,8 @@ fn sharing_table(sharing: &[(Setup, Point)]) -> Table {
     table
 }
 
-/// The name of a configuration of part (c) without its threads per instance, what it is compared with, and these threads.
+/// The name of a configuration of part (c) without its threads per instance, what it is compared
+/// with, and these threads.
 fn described(setup: &Setup) -> (String, Setup, u16) {
     let of = |shared: Sharing, each| (shared.to_string(), shared.setup(1), each);
     match setup.scheme {

@@ -18,7 +18,8 @@ pub(super) const EACH: [u16; 4] = [1, 2, 4, 8];
 /// Percent of frees that another thread makes, of part (c).
 pub(super) const FOREIGN: [u32; 3] = [0, 10, 50];
 
-/// Objects that a batch of foreign frees of raw pointers holds at least, if they are of at most 1 KiB.
+/// Objects that a batch of foreign frees of raw pointers holds at least, if they are of at most 1
+/// KiB.
 const LEAST_BATCH: f64 = 16.0;
 
 /// How threads share an instance in part (c).
@@ -53,7 +54,8 @@ impl fmt::Display for Sharing {
     }
 }
 
-/// Raw pointers, where each thread has an instance without a lock: nothing of part (c) but foreign frees is shared.
+/// Raw pointers, where each thread has an instance without a lock: nothing of part (c) but foreign
+/// frees is shared.
 pub(super) const RAW_OWN: Setup = Setup::new(Scheme::DirectOwn, None);
 
 /// One line of a plot: a configuration over threads.
@@ -121,9 +123,10 @@ impl Counts {
 /// free of another instance's object pins it, marks it, unpins it, claims it, and links it to the
 /// deferred list.
 ///
-/// Raw pointers have no entry. A batch of foreign frees is put into the owner's inbox by one compare-and-exchange, and the
-/// owner's malloc takes what is there by one exchange: at most one for each batch. A thread that has an instance fills its
-/// batches; whoever has a group's lock sends them when the call ends, so each holds one object.
+/// Raw pointers have no entry. A batch of foreign frees is put into the owner's inbox by one
+/// compare-and-exchange, and the owner's malloc takes what is there by one exchange: at most one
+/// for each batch. A thread that has an instance fills its batches; whoever has a group's lock
+/// sends them when the call ends, so each holds one object.
 pub(super) fn entry_writes(setup: &Setup, point: &Point) -> (f64, f64) {
     // a thread's neighbour is in another instance once in so many threads
     let foreign = |each: u16| {
@@ -234,7 +237,8 @@ mod tests {
         assert_eq!(writes(&RAW_OWN, 1, 50), (0.0, 0.0));
     }
 
-    /// How many objects of `bytes` bytes one thread frees of another one's before the first arrives.
+    /// How many objects of `bytes` bytes one thread frees of another one's before the first
+    /// arrives.
     fn frees_before_one_arrives(bytes: usize) -> usize {
         let mut region = vec![MaybeUninit::uninit(); 4 << 20];
         let settings = Settings {

@@ -70,8 +70,8 @@ fn below_the_floor(objects: Objects, points: &[Point]) -> Result<Claim> {
     ))
 }
 
-/// The least multiple of 256 bytes from which on the certificate stays below the floor, in the configuration that is best
-/// at 8 KiB; all larger M of the table count too.
+/// The least multiple of 256 bytes from which on the certificate stays below the floor, in the
+/// configuration that is best at 8 KiB; all larger M of the table count too.
 fn break_even(objects: Objects, points: &[Point]) -> Result<Option<u64>> {
     let most = MOST_QUARTERS << 8;
     let above = points.iter().filter(|point| point.live > most);

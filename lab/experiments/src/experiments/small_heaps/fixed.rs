@@ -1,7 +1,8 @@
-//! One configuration for every demand: pages of 1 KiB, words of two bytes, 1/8 spacing, wherever the region begins.
+//! One configuration for every demand: pages of 1 KiB, words of two bytes, 1/8 spacing, wherever
+//! the region begins.
 //!
-//! Requests of 16 to n bytes: powers of two, for which Robson's bound is exact, and multiples of eight, at the worst
-//! rounding, beside twice Robson's bound, which is known to suffice.
+//! Requests of 16 to n bytes: powers of two, for which Robson's bound is exact, and multiples of
+//! eight, at the worst rounding, beside twice Robson's bound, which is known to suffice.
 //!
 //! # Source
 //! docs/bounds.md, section 6.

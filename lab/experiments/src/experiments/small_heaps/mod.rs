@@ -1,7 +1,8 @@
-//! Bytes that a heap needs by proof, beside the live bytes, from 4 KiB to 16 MiB: the picture of the README.
+//! Bytes that a heap needs by proof, beside the live bytes, from 4 KiB to 16 MiB: the picture of
+//! the README.
 //!
-//! The demand: any order of allocations and frees of requests of 16 bytes and more, at most M bytes of them live at
-//! once; each at most 256 bytes, or of any size.
+//! The demand: any order of allocations and frees of requests of 16 bytes and more, at most M bytes
+//! of them live at once; each at most 256 bytes, or of any size.
 //!
 //! ```text
 //! search    Compact-fit's configuration with the least certificate, as `certify` computes it: everything is counted

@@ -7,11 +7,12 @@
 //!             Mf = ⌈M/l⌉, nf = ⌈n/l⌉, k = Mf − nf + 1; l: smallest request, a: header, 16 bytes on 32-bit machines
 //! best fit    M(n − 2)                            and so TLSF: no better proof is known of either
 //! ```
-//! In the first, the second and the last, M and n count units of the smallest object, 16 bytes, and no header or table
-//! is counted: the reading that favours those heaps.
+//! In the first, the second and the last, M and n count units of the smallest object, 16 bytes, and
+//! no header or table is counted: the reading that favours those heaps.
 //!
 //! # Source
-//! Robson 1971, 1974 and 1977; Ogasawara 1995; the README of o1heap 2.2 (May 2025), which gives best fit's bound for TLSF.
+//! Robson 1971, 1974 and 1977; Ogasawara 1995; the README of o1heap 2.2 (May 2025), which gives
+//! best fit's bound for TLSF.
 #![deny(unsafe_code)]
 
 /// The smallest object, and the unit of the bounds, in bytes.
@@ -20,8 +21,8 @@ pub(super) const UNIT_BYTES: u64 = 16;
 /// a: the header of an allocation of o1heap on a 32-bit machine, four words.
 const O1HEAP_HEADER_BYTES: u64 = 16;
 
-/// M(½·log2 n + 1) − n + 1, rounded down, for the greatest power of two that is no more than n: a floor under every heap that
-/// never moves an object.
+/// M(½·log2 n + 1) − n + 1, rounded down, for the greatest power of two that is no more than n: a
+/// floor under every heap that never moves an object.
 pub(super) fn robson(live: u64, largest: u64) -> u64 {
     let (live, largest) = units(live, largest);
     let largest = 1_u64 << largest.ilog2();

@@ -1,4 +1,5 @@
-//! The picture of the README: two panels, bytes needed ÷ live bytes over live bytes, both axes by doublings.
+//! The picture of the README: two panels, bytes needed ÷ live bytes over live bytes, both axes by
+//! doublings.
 //!
 //! ```text
 //! title

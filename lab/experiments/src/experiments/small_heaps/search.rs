@@ -71,7 +71,8 @@ impl Choice {
         Ok(Config::new(geometry, bound)?.with_pieces(self.piece_bytes)?)
     }
 
-    /// The certificate under a bound; `None` if the words are too short for so many objects or pages.
+    /// The certificate under a bound; `None` if the words are too short for so many objects or
+    /// pages.
     ///
     /// # Errors
     /// Never for the choices that are tried.
@@ -84,7 +85,8 @@ impl Choice {
     }
 }
 
-/// The certificate for such requests; `None` if the words are too short for so many objects or pages.
+/// The certificate for such requests; `None` if the words are too short for so many objects or
+/// pages.
 ///
 /// # Errors
 /// A request for which there is no page-block.
@@ -100,7 +102,8 @@ pub(super) fn certified<W: Width>(
     }
 }
 
-/// The choice with the least certificate among those with pieces of at least so many bytes, or none; the first of several.
+/// The choice with the least certificate among those with pieces of at least so many bytes, or
+/// none; the first of several.
 ///
 /// # Errors
 /// No choice is certified.

@@ -35,7 +35,8 @@ pub(super) struct Served {
 /// Drives a heap of exactly the certified bytes.
 ///
 /// # Errors
-/// The configuration is not valid, or the region too small for a heap: never for what was certified.
+/// The configuration is not valid, or the region too small for a heap: never for what was
+/// certified.
 pub(super) fn served(best: &Best, requests: Requests) -> Result<Served> {
     let config = best.choice.config(FULL)?;
     match best.choice.word_bytes {

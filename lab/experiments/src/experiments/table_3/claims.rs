@@ -229,8 +229,8 @@ mod tests {
     use super::{ALLOCATORS, OnProgram, all};
     use crate::kit::Verdict;
 
-    /// A program on which every Compact-fit needs so many bytes with 16 B and 32 B, of which so many
-    /// are size-class fragmentation and partitioning; TLSF needs 1000.
+    /// A program on which every Compact-fit needs so many bytes with 16 B and 32 B, of which so
+    /// many are size-class fragmentation and partitioning; TLSF needs 1000.
     fn program(name: &str, memory: [u64; 2], size_class: u64, partitioning: u64) -> OnProgram {
         let mut rows = vec![
             Row {

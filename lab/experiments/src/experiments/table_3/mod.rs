@@ -6,8 +6,8 @@
 //! SCF            size-class fragmentation: free page-blocks of not-full pages, at the peak of live bytes
 //! partitioning   page-block-internal + page-internal, at the same event
 //! ```
-//! Everything is counted. Objects over 16,200 B are left out of recorded programs, as the paper left
-//! them out.
+//! Everything is counted. Objects over 16,200 B are left out of recorded programs, as the paper
+//! left them out.
 //!
 //! # Source
 //! Craciunas et al. (2008), table 3: "TLSF vs. optimized, non-compacting CF", that is, without
@@ -50,8 +50,8 @@ const PROGRAMS: [&str; 4] = [
     "bundled:redis",
 ];
 
-/// Larger objects are left out: the paper leaves out those over 16 KB, and its largest size-class ends
-/// here.
+/// Larger objects are left out: the paper leaves out those over 16 KB, and its largest size-class
+/// ends here.
 const LARGEST: usize = 16_200;
 
 fn run(request: &Request) -> Result<Report> {

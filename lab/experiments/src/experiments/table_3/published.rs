@@ -27,8 +27,9 @@ impl Papers {
         StandsFor::of(program).choose(EMACS, HUMMINGBIRD)
     }
 
-    /// Memory and size-class fragmentation in a row of ours; `None` if the paper's table has no such
-    /// system. The paper has one Compact-fit, beside which ours without moves and handles stand.
+    /// Memory and size-class fragmentation in a row of ours; `None` if the paper's table has no
+    /// such system. The paper has one Compact-fit, beside which ours without moves and handles
+    /// stand.
     pub(super) fn row(self, at: usize) -> Option<(f64, Option<f64>)> {
         match at {
             0 => Some((self.tlsf, None)),

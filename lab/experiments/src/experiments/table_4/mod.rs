@@ -43,12 +43,12 @@ const PROGRAMS: [&str; 4] = [
     "bundled:redis",
 ];
 
-/// Of these a quick run takes the paper's two: every reading of the processor's counter is a call of
-/// the system, and the real ones make many.
+/// Of these a quick run takes the paper's two: every reading of the processor's counter is a call
+/// of the system, and the real ones make many.
 const QUICK: usize = 2;
 
-/// Larger objects are left out: the paper leaves out those over 16 KB, and its largest size-class ends
-/// here.
+/// Larger objects are left out: the paper leaves out those over 16 KB, and its largest size-class
+/// ends here.
 const LARGEST: usize = 16_200;
 
 fn run(request: &Request) -> Result<Report> {
@@ -100,7 +100,7 @@ fn counted_by(programs: &[OnProgram]) -> &'static str {
 }
 
 // ---- reporting
-// -----------------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
 fn tables(on: &OnProgram) -> Vec<Table> {
     let mut tables = Call::BOTH.map(|call| costs_table(on, call)).to_vec();

@@ -85,8 +85,8 @@ impl Papers {
     }
 }
 
-/// Compact-fit ÷ TLSF that the paper calls slightly slower: of the program that one stands for, else
-/// the greater of its two.
+/// Compact-fit ÷ TLSF that the paper calls slightly slower: of the program that one stands for,
+/// else the greater of its two.
 pub(super) fn slightly(program: &str, call: Call) -> f64 {
     let both = [EMACS, HUMMINGBIRD].map(|papers| papers.call(call).ratio());
     Papers::of(program).map_or(both[0].max(both[1]), |papers| papers.call(call).ratio())

@@ -9,8 +9,8 @@
 //! their own, exactly.
 //!
 //! # Source
-//! Craciunas et al. (2009), of one thread, in words: size-class locks do better than page locks, and
-//! less compaction may give better throughput. The paper's figures are not known here.
+//! Craciunas et al. (2009), of one thread, in words: size-class locks do better than page locks,
+//! and less compaction may give better throughput. The paper's figures are not known here.
 
 use anyhow::Result;
 

@@ -7,10 +7,10 @@
 //! | O(1)      | a: malloc   | a: malloc  |             | b: malloc  |
 //! |           | b: malloc   |            |             |            |
 //! ```
-//! Before each name of the papers stands a shape, which a legend explains: a disc where it belongs, a
-//! cross where it does not, a ring where nothing decided. Their colours are apart for every eye
-//! (Okabe and Ito), and nothing is said by a colour alone. What the papers draw across the side is a
-//! band beside the cells.
+//! Before each name of the papers stands a shape, which a legend explains: a disc where it belongs,
+//! a cross where it does not, a ring where nothing decided. Their colours are apart for every eye
+//! (Okabe and Ito), and nothing is said by a colour alone. What the papers draw across the side is
+//! a band beside the cells.
 
 use std::fmt::Write as _;
 

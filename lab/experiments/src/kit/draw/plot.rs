@@ -9,9 +9,9 @@
 //! Over an x axis of things in no order, values of ours are bars beside each other, and long names
 //! are written upwards. A spread is a thin vertical line at its point. Lines of ours have colours
 //! and, if they have few points, shapes at them; those of the papers are dashed and grey, and over
-//! things in no order a level piece at each place. A line on which others lie is broader. An axis whose places have names, and a
-//! logarithmic one, which is labelled at 1, 2, 5, 10, 20, …, get their labels here; others get them
-//! from plotters.
+//! things in no order a level piece at each place. A line on which others lie is broader. An axis
+//! whose places have names, and a logarithmic one, which is labelled at 1, 2, 5, 10, 20, …, get
+//! their labels here; others get them from plotters.
 
 use std::ops::Range;
 

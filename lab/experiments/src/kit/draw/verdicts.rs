@@ -48,7 +48,8 @@ pub(crate) fn counts(verdicts: impl IntoIterator<Item = Verdict>) -> [usize; KIN
     counts
 }
 
-/// The counts in words: "3 hold, 1 does not"; kinds that do not occur are left out, and no claims are said so.
+/// The counts in words: "3 hold, 1 does not"; kinds that do not occur are left out, and no claims
+/// are said so.
 pub(crate) fn words(counts: [usize; KINDS.len()]) -> String {
     let kinds = KINDS.iter().zip(counts).filter(|(_, count)| *count > 0);
     let parts: Vec<_> = kinds

@@ -6,7 +6,8 @@
 //! bundled                          x         x      x                x        x         x
 //! ```
 //! The small ray tracers stand for none of the thesis's programs: nearly all their objects have one
-//! size, where those of the thesis's ray tracers have five for 90 % of the objects and ten for 99 %.
+//! size, where those of the thesis's ray tracers have five for 90 % of the objects and ten for 99
+//! %.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,5 @@
-//! Heaps of raw pointers, without compaction and without abstract addresses: Compact-fit as the papers optimise it.
+//! Heaps of raw pointers, without compaction and without abstract addresses: Compact-fit as the
+//! papers optimise it.
 //!
 //! ```text
 //! each       a heap of its own for each thread; nobody frees what another one allocated

@@ -15,7 +15,8 @@
 //! ```
 //! Pages have 16 KiB, of which a header takes 184 bytes: D = 16,200. Size-classes begin at 16 or 32
 //! bytes (`min=`); each is an eighth larger than the one before, rounded up to four bytes, up to
-//! 8000; the last one has a page-block per page. There is one instance, κ = ∞, and no back-reference.
+//! 8000; the last one has a page-block per page. There is one instance, κ = ∞, and no
+//! back-reference.
 //!
 //! # Invariants
 //! - Q1 The bitmap of a page, its upper level and its count agree; its class exists.

@@ -30,7 +30,8 @@ struct Node<'gc> {
     number: [u64; 2],
 }
 
-// SAFETY: T1: the only reference is traced. T2: `drop` follows none. T3: nothing is changed. T4: of `'gc`.
+// SAFETY: T1: the only reference is traced. T2: `drop` follows none. T3: nothing is changed. T4: of
+// `'gc`.
 unsafe impl Trace for Node<'_> {
     const TRACED: bool = true;
     fn trace(&self, tracer: &mut Tracer<'_>) {
@@ -163,8 +164,9 @@ fn phase(number: u64) -> ArenaPhase {
     [Idle, Roots, Mark, Weak, Drop, Sweep, Merge][number as usize % 7]
 }
 
-/// While it marks, which live objects are marked, and which of these are on the stack, is not known: what they
-/// refer to may have changed since the snapshot. Afterwards the checker traces all.
+/// While it marks, which live objects are marked, and which of these are on the stack, is not
+/// known: what they refer to may have changed since the snapshot. Afterwards the checker traces
+/// all.
 fn is_marking(changes: &[Changed]) -> bool {
     let of_marking = ["mark bits", "mark stack", "entries of the mark stack"];
     changes.iter().any(|(name, ..)| of_marking.contains(name))

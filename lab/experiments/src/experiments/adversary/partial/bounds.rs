@@ -7,14 +7,15 @@
 //!
 //! # Enough: (c + 1)M words
 //! A heap places each object at its end; when there is no room there, it slides all live objects to
-//! its beginning. Let a request for s words make it slide, with L words live, L + s ≤ M. Let a be the
-//! words that were allocated since it slid last, when at most M − 1 words were live, since a request
-//! came on top. The end was at most at M − 1 + a then, and s words more do not fit: a > cM − s + 1.
-//! It moves at most L ≤ M − s words, and c·L ≤ cM − s < a for c ≥ 1. So each slide is paid for by
-//! what was allocated since the last one, and afterwards L + s ≤ M words fit. ∎
+//! its beginning. Let a request for s words make it slide, with L words live, L + s ≤ M. Let a be
+//! the words that were allocated since it slid last, when at most M − 1 words were live, since a
+//! request came on top. The end was at most at M − 1 + a then, and s words more do not fit: a > cM
+//! − s + 1. It moves at most L ≤ M − s words, and c·L ≤ cM − s < a for c ≥ 1. So each slide is paid
+//! for by what was allocated since the last one, and afterwards L + s ≤ M words fit. ∎
 //!
 //! # What the papers say
-//! Bendersky and Petrank (2011, 2012) give the first lower and upper bounds; Cohen and Petrank (2013,
+//! Bendersky and Petrank (2011, 2012) give the first lower and upper bounds; Cohen and Petrank
+//! (2013,
 //! 2017) stronger ones, which their abstract calls strong enough to be meaningful for modern
 //! systems. Their theorems could not be sourced: only the abstracts are. So neither is quoted or
 //! drawn here.

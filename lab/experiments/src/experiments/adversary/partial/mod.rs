@@ -1,5 +1,5 @@
-//! Partial compaction: the bytes that a heap moves for each byte allocated, against the heap that it
-//! needs.
+//! Partial compaction: the bytes that a heap moves for each byte allocated, against the heap that
+//! it needs.
 //!
 //! ```text
 //! thinning   a program, and the theorem: the words it needs in a heap that moves W words

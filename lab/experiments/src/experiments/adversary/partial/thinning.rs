@@ -12,26 +12,28 @@
 //! d/k never grows.
 //!
 //! # Theorem
-//! Derived here; no paper is quoted. Let W be the words that the heap moves after the first look, in
-//! any way and at any time. Then its addresses span at least V − W·k/d − 2k + 2 words, with k and d
-//! of the last phase. V begins as M, and each phase adds (1 − k/m)·(M − m + 1 − V·(d + s − 1)/k), if
-//! that is positive.
+//! Derived here; no paper is quoted. Let W be the words that the heap moves after the first look,
+//! in any way and at any time. Then its addresses span at least V − W·k/d − 2k + 2 words, with k
+//! and d of the last phase. V begins as M, and each phase adds (1 − k/m)·(M − m + 1 − V·(d + s −
+//! 1)/k), if that is positive.
 //!
 //! # Proof
 //! Let w(C) be the live words in chunk C at the look of a phase. Let U = Σ min(w(C), d)·k/d: the
-//! words of the chunks, each in proportion to what it holds of d words. A chunk counts for k at most.
+//! words of the chunks, each in proportion to what it holds of d words. A chunk counts for k at
+//! most.
 //!
 //! *First look.* U ≥ M, since min(w, d)·k/d ≥ w for w ≤ k.
 //!
 //! *What stays.* An object stays only if one of its chunks would fall below d. At most s − 1 words
 //! more than d stay in such a chunk. In any other chunk at most two objects stay, which reach over
 //! its ends with at most 2(s − 1) ≤ d + s − 1 words. A chunk that held less than d keeps all. So at
-//! most Σ min(w, d) + (s − 1)·(number of chunks with w ≥ d) ≤ U·(d + s − 1)/k words stay, since each
-//! of those chunks counts k in U. So the phase allocates more than A = M − m − U·(d + s − 1)/k words.
+//! most Σ min(w, d) + (s − 1)·(number of chunks with w ≥ d) ≤ U·(d + s − 1)/k words stay, since
+//! each of those chunks counts k in U. So the phase allocates more than A = M − m − U·(d + s − 1)/k
+//! words.
 //!
-//! *What a phase adds.* Take the objects that stay and that the heap does not move in this phase: in
-//! the chunks, Σ min(w, d)·k/d loses at most k/d for each moved word. Take the new objects that it
-//! does not move either: each has m words, and so covers m/k − 1 whole chunks at least, in which
+//! *What a phase adds.* Take the objects that stay and that the heap does not move in this phase:
+//! in the chunks, Σ min(w, d)·k/d loses at most k/d for each moved word. Take the new objects that
+//! it does not move either: each has m words, and so covers m/k − 1 whole chunks at least, in which
 //! nothing else lies. A chunk with words of the first kind is not among them. So there are disjoint
 //! chunks that count U + A·(1 − k/m) − (moved words)·k/d or more, those of new objects counting k.
 //!

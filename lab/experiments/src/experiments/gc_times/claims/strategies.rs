@@ -67,7 +67,8 @@ fn never_is_as_deferred(found: &[Measured]) -> Claim {
     )
 }
 
-/// How much a system's allocation time grows from a large heap to the smallest in which it collects.
+/// How much a system's allocation time grows from a large heap to the smallest in which it
+/// collects.
 fn growth(measured: &Measured, merges: When, smallest: f64, large: f64) -> Option<Vec<f64>> {
     let ns = |multiple| {
         let one = measured.at(scan(merges), multiple)?;
@@ -76,8 +77,8 @@ fn growth(measured: &Measured, merges: When, smallest: f64, large: f64) -> Optio
     Some(over(&ns(smallest)?, &ns(large)?))
 }
 
-/// How much a strategy's allocation time grows, and how much immediate's, between the same two heaps;
-/// round by round.
+/// How much a strategy's allocation time grows, and how much immediate's, between the same two
+/// heaps; round by round.
 fn growths(measured: &Measured, merges: When) -> Option<[Ratio; 2]> {
     let heaps = measured.collected(&[scan(merges), scan(When::Immediate)]);
     let smallest = *heaps.iter().find(|multiple| **multiple < LARGE)?;
