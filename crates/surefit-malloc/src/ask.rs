@@ -1,5 +1,4 @@
-//! What a program asks of the heap beside memory: what it holds, and to give back what it does not
-//! need.
+//! Requests to the heap other than for memory: statistics, limits, and to return unused memory.
 
 use core::ffi::c_void;
 use core::ptr::NonNull;
@@ -36,8 +35,8 @@ impl SurefitMalloc {
         heap().map(|heap| heap.stats())
     }
 
-    /// Gives back to the system what this thread, threads that ended and nobody needs. Returns the
-    /// bytes that went back.
+    /// Returns free memory to the system: this thread's, that of threads that ended, and the
+    /// pool's. Says how many bytes were returned.
     ///
     /// # Complexity
     /// Linear in the free runs and in the threads that ended.
@@ -71,13 +70,13 @@ impl SurefitMalloc {
         }
     }
 
-    /// Has a function called each time the heap rises above the soft limit: by the thread whose
-    /// call did it, at the end of that call, with no lock held, so that it may allocate and free.
-    /// It is called again after the heap has fallen by 1/32 below the limit. Several threads may be
-    /// in it at once. `None`: no function.
+    /// Registers a function that is called each time the heap rises above the soft limit. The
+    /// thread whose call crossed the limit calls it, at the end of that call, without a lock: the
+    /// function may allocate and free. It is called again only after the heap has fallen by 1/32
+    /// below the limit. Several threads may run it at once. `None`: no function.
     ///
-    /// Returns `false`, and changes nothing, if there is no memory for it. Each call leaves 16
-    /// bytes behind.
+    /// Returns `false`, and changes nothing, if there is no memory for it. Each call uses 16 bytes,
+    /// which are never freed.
     #[must_use]
     pub fn on_soft_limit(
         &self,
@@ -100,9 +99,10 @@ impl SurefitMalloc {
     }
 
     /// Whether the program should move an object to a new place, if it can: allocate, copy, free.
-    /// Then its size-class has more pages that are not full than `SUREFIT_DEFRAG_PAGES` says (κ, by
-    /// default 4) in this thread's instance, and the object lies in one that new objects will not
-    /// fill next. `false` for large objects, for those of other threads, and for what is none.
+    /// It should if its size-class has more than κ not-full pages in this thread's instance
+    /// (`SUREFIT_DEFRAG_PAGES`, by default 4), and the object lies in one that new objects will not
+    /// fill next. `false` for large objects, for those of other threads, and for addresses of no
+    /// object.
     ///
     /// # Complexity
     /// O(κ), without a lock.

@@ -1,4 +1,4 @@
-//! The allocator of single collections, beside whatever the program's own is.
+//! The allocator for single collections, whatever the program's global allocator is.
 
 use core::alloc::Layout;
 use core::ptr::NonNull;

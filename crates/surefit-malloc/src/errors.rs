@@ -1,7 +1,7 @@
 //! Where statistics go if no file is named: standard error, also after the program closed it.
 //!
-//! GNU's programs close it before they end, to see whether all was written; this library's turn
-//! comes later.
+//! GNU's programs close it before they end, to see whether all was written; this library writes
+//! later.
 #![deny(unsafe_code)]
 
 use surefit_interpose::kept::Kept;

@@ -69,7 +69,7 @@ unsafe impl GlobalAlloc for SurefitMalloc {
     }
 }
 
-/// What C gets, with the reason in the thread's error.
+/// The pointer that C gets; a failure sets `errno`.
 #[inline]
 fn to_c(object: Option<NonNull<u8>>) -> *mut c_void {
     match object {
@@ -127,7 +127,7 @@ unsafe impl Calls for SurefitMalloc {
         unsafe { serve::free(old.cast()) };
     }
 
-    /// As glibc: what is no power of two becomes the next one.
+    /// As glibc: an alignment that is not a power of two becomes the next one.
     fn memalign(&self, align: usize, size: usize) -> *mut c_void {
         match align.checked_next_power_of_two() {
             Some(align) => to_c(serve::allocate(size, align)),

@@ -10,8 +10,8 @@
 //! | `options` | what the environment says |
 //! | `misuse`, `text` | lines on standard error |
 //! | `soft_limit` | the program's function for it |
-//! | `ask` | what programs ask of the heap beside memory |
-//! | `report`, `finish`, `errors` | statistics, and their way out at the end |
+//! | `ask` | statistics, limits and hints |
+//! | `report`, `finish`, `errors` | statistics, and how they are written at the end |
 //! | `os`, `lock` | memory and locks of the operating system |
 //!
 //! The example `surefit_malloc` is the library to preload. README.md says how to use both.
@@ -40,8 +40,8 @@ pub use finish::write_statistics;
 pub use global::SurefitMalloc;
 pub use process::prepare_forks;
 
-/// Ends the process after a defect of this library, with a line on standard error that says where:
-/// for the panic handler of a library that exports malloc, which can allocate no more.
+/// Ends the process after a defect of this library, with a line on standard error that says where.
+/// It is for the panic handler of a library that exports malloc, which cannot allocate any more.
 pub fn end(why: &dyn core::fmt::Display) -> ! {
     misuse::defect(why)
 }

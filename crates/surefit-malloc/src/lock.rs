@@ -1,4 +1,4 @@
-//! The heap's locks: a word each, valid when zero, on the kernel's futex. A thread that waits
+//! The heap's locks: each is one word, valid when zero, on the kernel's futex. A waiting thread
 //! sleeps.
 
 use core::ffi::{c_int, c_void};
@@ -16,11 +16,11 @@ const LOCKED: u32 = 1;
 /// Locked, and somebody may sleep.
 const AWAITED: u32 = 2;
 
-/// How often a thread looks before it sleeps: a lock is held for some hundred instructions, or for
+/// How often a thread tries before it sleeps: a lock is held for some hundred instructions, or for
 /// a system call.
 const LOOKS: u32 = 100;
 
-/// A mutual exclusion of threads of one process.
+/// A lock for the threads of one process.
 #[derive(Debug)]
 pub(crate) struct Futex(AtomicU32);
 

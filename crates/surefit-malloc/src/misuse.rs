@@ -1,4 +1,4 @@
-//! What happens when a program frees what is no object.
+//! What happens when a program frees an address of no object.
 
 use core::ptr::NonNull;
 

@@ -37,10 +37,10 @@ pub(crate) struct Options {
     file: [u8; NAME_BYTES],
 }
 
-/// A value that is none of its variable.
+/// A value that its variable does not accept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Bad {
-    /// What it should be, and what holds instead.
+    /// What is accepted, and which value holds instead.
     pub(crate) wanted: &'static str,
 }
 

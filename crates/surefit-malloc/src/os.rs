@@ -9,8 +9,8 @@
 //! | shared, instances → | records →             | units →                        ← others | libraries, stacks |
 //! first                                                                        first + bytes
 //! ```
-//! Each of the three parts is mapped from its beginning on. What is purged is mapped and has no
-//! memory; the end of the units that holds no object is unmapped when it is purged.
+//! Each of the three parts is mapped from its beginning on. Purged addresses stay mapped, without
+//! memory. A purge unmaps the units behind the last object.
 //!
 //! The functions are called by the C library's names, so that a test can put its own in their
 //! place.
@@ -25,19 +25,18 @@ use surefit_interpose::system;
 
 use crate::soft_limit;
 
-/// Addresses that are tried first: more than any machine has memory, an eighth of what a process
-/// can have.
+/// The number of addresses that is tried first: more than any machine has memory, and an eighth of
+/// what a process can have.
 const MOST_BYTES: usize = 1 << 44;
-/// The fewest that are worth a heap.
+/// The smallest number of addresses that is worth a heap.
 const LEAST_BYTES: usize = 64 << 20;
-/// Ranges of one length that are tried.
+/// How many ranges of one length are tried.
 const PLACES: usize = 6;
-/// Where the heap begins is a multiple of this: the bytes of a huge page.
+/// The alignment of the heap's first address: the bytes of a huge page.
 const ALIGN: usize = 2 << 20;
 const FLAGS: c_int = system::MAP_PRIVATE | system::MAP_ANONYMOUS | system::MAP_NORESERVE;
 
-/// Calls a function, and leaves the thread's error as it was: a program may look at it after a call
-/// that succeeded.
+/// Calls a function and restores `errno`: a program may read it after a call that succeeded.
 pub(crate) fn keeping_errno<R>(call: impl FnOnce() -> R) -> R {
     let before = system::errno();
     let result = call();
@@ -52,7 +51,7 @@ pub(crate) struct Range {
     pub(crate) bytes: usize,
 }
 
-/// Chooses 16 TiB of addresses, or half of it as often as that many are not there. `None` under 64
+/// Chooses 16 TiB of addresses; if there are not so many, half of them, and so on. `None` below 64
 /// MiB.
 pub(crate) fn choose() -> Option<Range> {
     let page = page_bytes();
@@ -82,7 +81,7 @@ pub(crate) fn choose() -> Option<Range> {
 }
 
 /// Whether nothing is mapped in a range. If the process may not have so many addresses: whether
-/// nothing is where it begins.
+/// nothing is mapped at its beginning.
 fn is_unused(first: usize, bytes: usize) -> bool {
     match map(first, bytes, system::PROT_NONE) {
         Ok(()) => {
@@ -115,13 +114,13 @@ fn map(first: usize, bytes: usize, protection: c_int) -> Result<(), c_int> {
     })
 }
 
-/// Gives addresses back that this module mapped and nobody uses. Whether the kernel took them.
+/// Unmaps addresses that this module mapped and nobody uses. Says whether the kernel did it.
 fn unmap(at: *mut c_void, bytes: usize) -> bool {
     // SAFETY: nobody knows them; if the kernel refuses, they stay unused.
     unsafe { system::munmap(at, bytes) == 0 }
 }
 
-/// The end of a range that is used for nothing.
+/// Unmaps all parts of the range: no heap was made in it.
 pub(crate) fn release() {
     for part in &MAPPED {
         let (first, end) = part.get();
@@ -132,15 +131,15 @@ pub(crate) fn release() {
     }
 }
 
-/// Has the system asked to serve what is mapped from now on with huge pages, where it has them.
+/// From now on, asks the system for huge pages when addresses are mapped.
 pub(crate) fn ask_for_huge_pages() {
     HUGE.store(true, Ordering::Relaxed);
 }
 
 static HUGE: AtomicBool = AtomicBool::new(false);
 
-/// A part of the range that is mapped: where it begins, and ends now. Only who has the heap's lock,
-/// or makes the heap, changes it.
+/// A mapped part of the range: its beginning and its current end. Only the holder of the heap's
+/// lock changes it, or the thread that makes the heap.
 struct Part(AtomicUsize, AtomicUsize);
 
 static MAPPED: [Part; 3] = [const { Part(AtomicUsize::new(0), AtomicUsize::new(0)) }; 3];
@@ -158,8 +157,8 @@ impl Part {
         self.1.store(end, Ordering::Relaxed);
     }
 
-    /// Whether pages belong to this part: they begin inside it or where it ends. An empty one is
-    /// whose it will be.
+    /// Whether pages belong to this part: they begin inside it or at its end. An empty part takes
+    /// any pages.
     fn takes(&self, first: usize) -> bool {
         let (start, end) = self.get();
         start == end || (start..=end).contains(&first)

@@ -1,7 +1,7 @@
 //! The one heap of the process, from its first call to its end.
 //!
 //! ```text
-//! library begins    what is done at forks is registered, before that of anybody else; it stays loaded
+//! library begins    registers its fork handlers before all others; it stays loaded
 //! first call        choose addresses, read the variables, make the heap in its first pages       (one thread)
 //! before a fork     all locks of the heap are taken; after it they are released in both processes
 //! end               nothing: other threads, and destructors, still use the heap
@@ -76,10 +76,10 @@ pub(crate) fn units() -> Units<'static> {
     unsafe { Units::from_raw(UNITS.load(Ordering::Acquire)) }
 }
 
-/// The heap, without a look at whether there is one.
+/// The heap, without checking that there is one.
 ///
 /// # Safety
-/// This thread has seen that there is: it got an instance of it.
+/// This thread has an instance of it.
 #[inline]
 pub(crate) unsafe fn begun() -> &'static Heap {
     // SAFETY: the caller's; H1.
@@ -112,11 +112,11 @@ fn begin() -> Option<&'static Heap> {
     heap_if_begun()
 }
 
-/// Has the C library call the heap at forks, if that was not done yet.
+/// Registers the heap's fork handlers, once.
 ///
-/// Whoever registers first is called last before a fork and first after it. So this is done as
-/// early as can be: then handlers of the program may allocate, which must not meet locks that the
-/// heap holds. A library that exports malloc calls it before others register.
+/// The handlers that are registered first are called last before a fork and first after it. So this
+/// is done as early as possible: handlers of the program may allocate, and then the heap's locks
+/// are not held. A library that exports malloc calls it before others register.
 pub fn prepare_forks() {
     static DONE: AtomicBool = AtomicBool::new(false);
     if DONE.swap(true, Ordering::AcqRel) {
@@ -140,8 +140,8 @@ extern "C" fn begins() {
     keep_loaded((begins as *const ()).addr());
 }
 
-/// Called when the program or library begins that this is linked into, before its functions without
-/// a priority.
+/// Called when the program or library that contains this begins, before its functions without a
+/// priority.
 #[used]
 #[unsafe(link_section = ".init_array.00099")]
 static BEGINS: extern "C" fn() = begins;
@@ -200,8 +200,8 @@ fn read_options(options: &mut Options) {
     }
 }
 
-/// Nobody begins the heap until the fork is over: what is locked before it is what is unlocked
-/// after it, in both processes.
+/// Nobody makes the heap until the fork is over: so the locks that are taken before it are those
+/// released after it, in both processes.
 unsafe extern "C" fn before_fork() {
     core::mem::forget(PROCESS.begins.lock());
     if let Some(heap) = heap_if_begun() {

@@ -1,4 +1,4 @@
-//! What every interface is made of: allocate, free, resize.
+//! Allocate, free and resize, for every interface.
 
 use core::ptr::NonNull;
 
@@ -16,7 +16,7 @@ pub(crate) fn allocate(bytes: usize, align: usize) -> Option<NonNull<u8>> {
     }
 }
 
-/// An object of `bytes` bytes at 16 bytes, if that needs a look at nothing but what is in hand.
+/// An object of `bytes` bytes aligned to 16, if the current free list has one.
 #[inline]
 pub(crate) fn allocate_in_hand(bytes: usize) -> Option<NonNull<u8>> {
     // SAFETY: the word of this thread.
@@ -28,10 +28,10 @@ pub(crate) fn allocate_zeroed(bytes: usize, align: usize) -> Option<NonNull<u8>>
     with(|own| own.allocate_zeroed(bytes, align))?
 }
 
-/// Frees an object; null is none.
+/// Frees an object; null is ignored.
 ///
 /// # Safety
-/// It is live, and nobody uses it any more; but for misuse that is found.
+/// It is live, and nobody uses it any more; only misuse that is detected is exempt.
 #[inline]
 pub(crate) unsafe fn free(object: *mut u8) {
     // SAFETY: the number of this thread's instance, or 0; the object is the caller's.

@@ -11,24 +11,24 @@ pub(crate) struct Callback {
     pub(crate) argument: *mut c_void,
 }
 
-/// The one that is called; null for none. What it led to before stays where it is: another thread
-/// may be reading it.
+/// The current callback; null for none. Its predecessors are never freed: another thread may be
+/// reading one.
 static CALLBACK: AtomicPtr<Callback> = AtomicPtr::new(null_mut());
 
-/// From now on this one is called.
+/// Makes this the current callback.
 ///
 /// # Safety
-/// It leads to a callback that stays there as long as the process.
+/// It points to a callback that lives as long as the process.
 pub(crate) unsafe fn set(callback: NonNull<Callback>) {
     CALLBACK.store(callback.as_ptr(), Ordering::Release);
 }
 
-/// None is called any more.
+/// Removes the callback.
 pub(crate) fn unset() {
     CALLBACK.store(null_mut(), Ordering::Release);
 }
 
-/// Calls it. The caller holds no lock, and is in the middle of nothing.
+/// Calls it. The caller holds no lock and has changed nothing halfway.
 pub(crate) fn call() {
     // SAFETY: `set`'s caller.
     if let Some(callback) = unsafe { CALLBACK.load(Ordering::Acquire).as_ref() } {

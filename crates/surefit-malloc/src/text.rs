@@ -5,7 +5,7 @@ use core::fmt::{self, Write};
 
 use surefit_interpose::system;
 
-/// Bytes that are written at once.
+/// How many bytes are written at once.
 const BUFFER_BYTES: usize = 512;
 
 /// Where a text goes.

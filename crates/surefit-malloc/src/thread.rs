@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! first call of a thread    joins: the instance's address and its number into words of the thread
-//! each allocation           the address is not zero: that is all it asks
-//! each free                 the page is of the instance with this number: 0, if there is none, has no pages
+//! each allocation           compares the address with zero, and nothing else
+//! each free                 compares the number with that of the page's instance; no page has the number 0
 //! the thread ends           leaves in the last round of destructors, so that all others have an instance
 //! after that                calls of the C library for the thread go through a group, under its lock
 //! ```
@@ -76,8 +76,8 @@ fn join(heap: &'static Heap) -> Option<ManuallyDrop<Own<'static>>> {
     own()
 }
 
-/// What the C library keeps a thread's instance under until it ends. Of two threads that make it at
-/// once, the second leaves its own unused.
+/// The C library's key for a thread's instance. If two threads create it at once, the second one's
+/// stays unused.
 fn key() -> Option<c_uint> {
     /// The key plus 1; 0 before there is one.
     static KEY: AtomicU32 = AtomicU32::new(0);
@@ -93,7 +93,7 @@ fn key() -> Option<c_uint> {
     Some(first.map_or_else(|other| other - 1, |_| key))
 }
 
-/// Has the C library call [`ends`] when this thread ends, with a number.
+/// Registers [`ends`], with a number, to be called when this thread ends.
 fn stay(round: usize) {
     if let Some(key) = key() {
         // SAFETY: the key was made. If it fails, the instance stays with the thread that ended.

@@ -20,13 +20,13 @@ pub(crate) fn own_number() -> u16 {
     NUMBER.get() as u16
 }
 
-/// Makes an instance this thread's, named by its address and its number.
+/// Gives this thread an instance, by its address and its number.
 pub(crate) fn set_own(own: NonNull<u8>, number: u16) {
     OWN.set(own.as_ptr().expose_provenance());
     NUMBER.set(number.into());
 }
 
-/// Makes no instance this thread's.
+/// Takes this thread's instance from it.
 pub(crate) fn set_none() {
     OWN.set(0);
     NUMBER.set(0);

@@ -243,7 +243,7 @@ fn demand_text(config: &Config, demand: &Demand<'_>) -> Result<String> {
             let most: Vec<_> = most.iter().map(u32::to_string).collect();
             Ok(format!("Demand::PerClass(&[{}])", most.join(", ")))
         }
-        Demand::Both(..) => bail!("a demand is emitted in its first reading"),
+        Demand::Both(..) => bail!("internal error: a demand with two readings is emitted"),
     }
 }
 
