@@ -69,7 +69,7 @@ crates/surefit-direct/src/shared/sizes.rs
 crates/surefit-direct/src/shared/source.rs
 crates/surefit-direct/src/shared/units.rs
 crates/surefit-compact/src/shared/machinery/table.rs
-crates/surefit-core/src/doorway/registers.rs
+crates/surefit-core/src/splitter/registers.rs
 crates/surefit-core/src/exchange.rs
 crates/surefit-core/src/raw.rs
 crates/surefit-core/src/region.rs
@@ -85,7 +85,7 @@ crates/surefit-gc-derive/src/expand.rs
 crates/surefit-gc/src/access.rs
 crates/surefit-gc/src/arena/allocator.rs
 crates/surefit-gc/src/arena/array.rs
-crates/surefit-gc/src/arena/attended.rs
+crates/surefit-gc/src/arena/finalizable.rs
 crates/surefit-gc/src/arena/check.rs
 crates/surefit-gc/src/arena/collect.rs
 crates/surefit-gc/src/arena/gc.rs

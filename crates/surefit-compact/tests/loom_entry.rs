@@ -48,7 +48,7 @@ fn resting(world: &World) {
 fn a_pin_against_a_commit_sees_one_whole_object() {
     static COMMITTED: Seen = Seen::never();
     static ABORTED: Seen = Seen::never();
-    for steps in [Steps::Together, Steps::Apart] {
+    for steps in [Steps::Together, Steps::Separate] {
         two(
             move |world| world.relocate(1, steps),
             |world| {
@@ -84,7 +84,7 @@ fn two_pins_and_a_move_see_one_whole_object() {
         3,
         |world| assert_eq!(world.read_pinned(), VALUE),
         |world| assert_eq!(world.read_pinned(), VALUE),
-        |world| world.relocate(1, Steps::Apart),
+        |world| world.relocate(1, Steps::Separate),
         resting,
     );
 }
@@ -93,7 +93,7 @@ fn two_pins_and_a_move_see_one_whole_object() {
 fn a_write_under_a_pin_is_neither_lost_nor_copied_half() {
     static MOVED: Seen = Seen::never();
     static SETTLED: Seen = Seen::never();
-    for steps in [Steps::Together, Steps::Apart] {
+    for steps in [Steps::Together, Steps::Separate] {
         two(
             move |world| world.relocate(1, steps),
             |world| world.write_pinned(),
@@ -183,7 +183,7 @@ fn a_free_against_a_free_of_one_key_has_one_winner() {
 
 #[test]
 fn a_free_against_a_move_gives_back_once() {
-    for steps in [Steps::Together, Steps::Apart] {
+    for steps in [Steps::Together, Steps::Separate] {
         two(
             |world| assert!(world.free(0)),
             move |world| world.relocate(1, steps),
@@ -239,7 +239,7 @@ fn exclusive_pins_lose_no_update() {
 
 #[test]
 fn an_exclusive_pin_against_a_move_loses_no_update() {
-    for steps in [Steps::Together, Steps::Apart] {
+    for steps in [Steps::Together, Steps::Separate] {
         two(
             move |world| world.relocate(1, steps),
             |world| {
@@ -444,7 +444,7 @@ fn an_owned_object_freed_and_replaced_under_the_lock_needs_no_more_than_the_lock
             assert_eq!(world.read_pinned(), VALUE);
         },
         |world| {
-            world.relocate(1, Steps::Apart);
+            world.relocate(1, Steps::Separate);
         },
         resting,
     );

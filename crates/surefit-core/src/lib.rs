@@ -29,8 +29,6 @@ extern crate alloc;
 extern crate std;
 
 mod corruption;
-#[cfg(any(test, not(any(target_has_atomic = "32", feature = "portable-atomic"))))]
-mod doorway;
 #[cfg(any(target_has_atomic = "32", feature = "portable-atomic"))]
 mod exchange;
 mod numbers;
@@ -40,6 +38,8 @@ mod point;
 mod raw;
 mod refused;
 mod region;
+#[cfg(any(test, not(any(target_has_atomic = "32", feature = "portable-atomic"))))]
+mod splitter;
 mod zero;
 
 pub use corruption::{Corruption, ensure};

@@ -4,9 +4,9 @@
 use std::fmt::Write as _;
 
 use crate::kit::draw::text::wrapped;
-use crate::kit::seeds::{self, Paper, Seed};
+use crate::kit::papers::{self, Paper, PaperItem};
 
-/// Columns of a seed's id.
+/// Columns of an id.
 const ID: usize = 26;
 
 /// The experiments, one per line, and below them the papers' figures.
@@ -15,8 +15,8 @@ pub(crate) fn list(command: &clap::Command) -> String {
     text += "\nWhat the papers show, and the experiments that show it\n";
     for paper in Paper::ALL {
         let _ = writeln!(text, "\n{}", paper.words());
-        for seed in seeds::all().filter(|seed| seed.paper == paper) {
-            text += &entry(seed);
+        for item in papers::all().filter(|item| item.paper == paper) {
+            text += &lines(item);
         }
     }
     text
@@ -44,8 +44,8 @@ fn experiments(command: &clap::Command) -> String {
 }
 
 /// A figure of the papers: where it is shown, and below that what it is.
-fn entry(seed: &Seed) -> String {
+fn lines(item: &PaperItem) -> String {
     let indent = " ".repeat(ID + 2);
-    let id = format!("  {:<ID$}", seed.id);
-    wrapped(&seed.shown.to_string(), &id, &indent) + &wrapped(seed.shows, &indent, &indent)
+    let id = format!("  {:<ID$}", item.id);
+    wrapped(&item.shown.to_string(), &id, &indent) + &wrapped(item.shows, &indent, &indent)
 }

@@ -127,7 +127,7 @@ fn described() -> clap::Command {
 #[cfg(test)]
 mod tests {
     use super::experiments::ENTRIES;
-    use super::kit::seeds::{self, Shown};
+    use super::kit::papers::{self, Shown};
     use super::{described, list};
 
     #[test]
@@ -148,18 +148,18 @@ mod tests {
     #[test]
     fn every_figure_of_the_papers_is_listed_and_its_experiments_exist() {
         let list = list::list(&described());
-        for seed in seeds::all() {
+        for item in papers::all() {
             let line = list
                 .lines()
-                .find(|line| line.starts_with(&format!("  {} ", seed.id)));
-            assert!(line.is_some(), "{}: {list}", seed.id);
-            let Shown::By(names) = seed.shown else {
+                .find(|line| line.starts_with(&format!("  {} ", item.id)));
+            assert!(line.is_some(), "{}: {list}", item.id);
+            let Shown::By(names) = item.shown else {
                 continue;
             };
             for name in names {
                 let is_known = described().find_subcommand(name).is_some();
                 let is_left_out = cfg!(not(feature = "lua")) && *name == "gc-lua";
-                assert!(is_known || is_left_out, "S2: {}: {name}", seed.id);
+                assert!(is_known || is_left_out, "S2: {}: {name}", item.id);
             }
         }
     }

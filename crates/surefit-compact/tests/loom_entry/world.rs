@@ -88,7 +88,7 @@ impl Seen {
 #[derive(Clone, Copy)]
 pub(crate) enum Steps {
     Together,
-    Apart,
+    Separate,
 }
 
 impl World {
@@ -184,7 +184,7 @@ impl World {
         let from = self.entry.location(self.entry.state());
         *moving = Some((from, target));
         self.copy_word(from, target, 0);
-        if matches!(steps, Steps::Apart) {
+        if matches!(steps, Steps::Separate) {
             drop(moving);
             moving = self.lock();
         }

@@ -12,7 +12,7 @@ use surefit_testkit::growth::{Grows, Table};
 use crate::{OBJECTS, region};
 
 const TYPES: (&str, [usize; 2]) = ("types", [2, 64]);
-const ATTENDED: (&str, [usize; 2]) = ("weak references", [10, 10_000]);
+const FINALIZABLE: (&str, [usize; 2]) = ("weak references", [10, 10_000]);
 
 type Link<'gc> = Option<Gc<'gc, Node<'gc>>>;
 type List = Arena<'static, Rootable!['gc => Roots<'gc>]>;
@@ -188,11 +188,11 @@ fn growing(table: &mut Table) {
         let none = arena.retry(|mc, _| mc.alloc_array(1 << 30, |_| 0_u8).map(|_| ()));
         assert!(none.is_err());
     });
-    let attended = "the attended objects";
+    let finalizable = "the finalizable objects";
     grows(
         "collect",
-        ATTENDED,
-        attended,
+        FINALIZABLE,
+        finalizable,
         |n| list_with(1000, n),
         collects,
     );

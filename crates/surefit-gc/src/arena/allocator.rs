@@ -7,7 +7,7 @@ use core::fmt;
 use surefit_core::Refused;
 use surefit_freelist::{Index, Run};
 
-use super::attended::Attended;
+use super::finalizable::Finalizable;
 use super::full::Full;
 use super::kinds::{Kind, Kinds};
 use super::place::Place;
@@ -20,7 +20,7 @@ pub(super) struct Allocator<'m, H: ?Sized> {
     /// The address of granule 0.
     origin: usize,
     kinds: Kinds<'m>,
-    attended: Attended,
+    finalizable: Finalizable,
     /// Why the last refused request was refused, and how many bytes it had.
     refused: Cell<Option<(Refused, usize)>>,
     refusals: Cell<u64>,
@@ -33,7 +33,7 @@ impl<'m, H> Allocator<'m, H> {
             run: Cell::new(Run::EMPTY),
             origin,
             kinds,
-            attended: Attended::new(),
+            finalizable: Finalizable::new(),
             refused: Cell::new(None),
             refusals: Cell::new(0),
             source: RefCell::new(source),
@@ -119,10 +119,10 @@ impl<H: Supply + ?Sized> Allocator<'_, H> {
     pub(super) unsafe fn finish(&self, place: &Place, kind: &Kind, number: u32) {
         // SAFETY: S1: live, and `claim` asked for room behind the value.
         unsafe { place.set_kind(number) };
-        if kind.is_attended() {
+        if kind.is_finalizable() {
             let object = self.number_of(place);
             // SAFETY: S1, as above; the number is the object's.
-            unsafe { self.attended.add(object, place) };
+            unsafe { self.finalizable.add(object, place) };
         }
     }
 
@@ -165,13 +165,13 @@ impl<H: Supply + ?Sized> Allocator<'_, H> {
 }
 
 impl<'m, I: Index> Allocator<'m, Source<'m, I>> {
-    /// Closes the run, so that the heap can be swept. Returns the heap, the kinds and the attended
-    /// objects.
-    pub(super) fn closed(&mut self) -> (&mut Source<'m, I>, &Kinds<'m>, &Attended) {
+    /// Closes the run, so that the heap can be swept. Returns the heap, the kinds and the
+    /// finalizable objects.
+    pub(super) fn closed(&mut self) -> (&mut Source<'m, I>, &Kinds<'m>, &Finalizable) {
         let source = self.source.get_mut();
         // SAFETY: S1: the run in the cell is the one that `source` left, and is empty then.
         unsafe { source.close(self.run.get_mut()) };
-        (source, &self.kinds, &self.attended)
+        (source, &self.kinds, &self.finalizable)
     }
 }
 

@@ -3,7 +3,7 @@
 use surefit_core::{Corruption, RawHeap, ensure};
 use surefit_freelist::{Heap, Index};
 
-use super::attended::Attended;
+use super::finalizable::Finalizable;
 use super::kinds::Kinds;
 use super::place::Place;
 use crate::bits::Bits;
@@ -12,7 +12,7 @@ use crate::bits::Bits;
 pub(super) fn check<I: Index>(
     heap: &Heap<'_, I>,
     kinds: &Kinds<'_>,
-    attended: &Attended,
+    finalizable: &Finalizable,
     mut bits: Bits<'_>,
 ) -> Result<(), Corruption> {
     heap.check()?;
@@ -28,11 +28,11 @@ pub(super) fn check<I: Index>(
             "an object is of no kind; its number",
             number as usize,
         )?;
-        if kinds.get(kind as u32).is_attended() {
+        if kinds.get(kind as u32).is_finalizable() {
             bits.set(number);
         }
     }
-    for head in attended.heads() {
+    for head in finalizable.heads() {
         check_list(heap, head, &mut bits)?;
     }
     match bits.next(0) {
@@ -44,7 +44,7 @@ pub(super) fn check<I: Index>(
     }
 }
 
-/// Verifies that a list names attended objects, each once. Clears their bits.
+/// Verifies that a list names finalizable objects, each once. Clears their bits.
 fn check_list<I: Index>(
     heap: &Heap<'_, I>,
     head: u32,
@@ -55,13 +55,13 @@ fn check_list<I: Index>(
         ensure(
             bits.get(next),
             "A3",
-            "a link names no attended object, or one that is in a list already; it is",
+            "a link names no finalizable object, or one that is in a list already; it is",
             next as usize,
         )?;
         bits.reset(next);
         // SAFETY: S1: it has its bit, so it is an object of the heap.
         let place = unsafe { Place::of(heap, next) };
-        // SAFETY: S1: attended, so it has a link.
+        // SAFETY: S1: finalizable, so it has a link.
         next = unsafe { place.link() };
     }
     Ok(())

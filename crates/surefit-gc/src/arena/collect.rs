@@ -6,8 +6,8 @@ use surefit_core::{Corruption, Parts, RawHeap, Refused};
 use surefit_freelist::{Heap, Index, Swept, When};
 
 use super::allocator::Allocator;
-use super::attended::UNFINISHED;
 use super::check::check;
+use super::finalizable::UNFINISHED;
 use super::kinds::{End, Kind, Kinds};
 use super::limits::Limits;
 use super::place::Place;
@@ -84,7 +84,7 @@ impl<'m, I: Index> Store<'m, I> {
 
     /// Frees all objects that the root does not lead to.
     pub(super) fn collect(&mut self, root: &impl Trace) -> Swept {
-        let (source, kinds, attended) = self.allocator.closed();
+        let (source, kinds, finalizable) = self.allocator.closed();
         let heap = &source.heap;
         let mut marks = Bits::over(self.marks);
         marks.clear_but(heap.unused());
@@ -101,9 +101,9 @@ impl<'m, I: Index> Store<'m, I> {
         });
         // SAFETY: S1, S2: all that the root leads to was reached, and nobody else holds references
         // between mutations.
-        unsafe { attended.settle(heap, kinds, |object| tracer.is_marked(object)) };
+        unsafe { finalizable.settle(heap, kinds, |object| tracer.is_marked(object)) };
         // SAFETY: S1: of that heap.
-        unsafe { attended.drop_dying(heap, kinds) };
+        unsafe { finalizable.drop_dying(heap, kinds) };
         let swept = sweep(source, tracer.marks());
         self.live_bytes = swept.live_bytes as usize;
         self.totals.collections += 1;
@@ -153,9 +153,9 @@ impl<'m, I: Index> Store<'m, I> {
 
     /// What was done so far.
     pub(super) fn totals(&mut self) -> ArenaTotals {
-        let (source, _, attended) = self.allocator.closed();
+        let (source, _, finalizable) = self.allocator.closed();
         self.totals.allocations = source.allocations;
-        self.totals.dropped = attended.dropped();
+        self.totals.dropped = finalizable.dropped();
         self.totals.refusals = self.allocator.refusals();
         self.totals
     }
@@ -169,8 +169,8 @@ impl<'m, I: Index> Store<'m, I> {
 
     /// Verifies A2, A3 and the invariants of the heap.
     pub(super) fn check(&mut self) -> Result<(), Corruption> {
-        let (source, kinds, attended) = self.allocator.closed();
-        check(&source.heap, kinds, attended, Bits::over(self.marks))
+        let (source, kinds, finalizable) = self.allocator.closed();
+        check(&source.heap, kinds, finalizable, Bits::over(self.marks))
     }
 }
 
@@ -192,11 +192,11 @@ fn sweep<I: Index>(source: &mut Source<'_, I>, marks: &Bits<'_>) -> Swept {
 /// Drops all values that need it. If one unwinds, the others are dropped all the same.
 impl<I: Index> Drop for Store<'_, I> {
     fn drop(&mut self) {
-        let (source, kinds, attended) = self.allocator.closed();
+        let (source, kinds, finalizable) = self.allocator.closed();
         // SAFETY: S1, S2: of that heap, and nothing is used again.
-        unsafe { attended.settle(&source.heap, kinds, |_| false) };
+        unsafe { finalizable.settle(&source.heap, kinds, |_| false) };
         // SAFETY: S1, as above.
-        let drop_dying = || unsafe { attended.drop_dying(&source.heap, kinds) };
+        let drop_dying = || unsafe { finalizable.drop_dying(&source.heap, kinds) };
         let _rest = Finally(drop_dying);
         drop_dying();
     }

@@ -39,16 +39,20 @@ pub(super) enum End {
 }
 
 impl Kind {
-    /// Whether objects are attended: something is done for each of them.
+    /// Whether objects are finalizable: something is done for each of them.
     #[inline]
-    pub(super) const fn is_attended(&self) -> bool {
+    pub(super) const fn is_finalizable(&self) -> bool {
         !matches!(self.end, End::Nothing)
     }
 
     /// Bytes behind the value that belong to the arena.
     #[inline]
     pub(super) const fn behind(&self) -> usize {
-        if self.is_attended() { 2 * WORD } else { WORD }
+        if self.is_finalizable() {
+            2 * WORD
+        } else {
+            WORD
+        }
     }
 }
 

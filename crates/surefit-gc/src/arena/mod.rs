@@ -18,7 +18,7 @@
 //! # Invariants
 //! - A1: A [`Gc`] names a live object of its arena that holds a value of its type.
 //! - A2: The last word of every live object's payload is the number of its kind.
-//! - A3: The lists of attended objects are complete; see `attended`.
+//! - A3: The lists of finalizable objects are complete; see `finalizable`.
 //! - The invariants of the heap.
 //!
 //! # Drawbacks
@@ -42,10 +42,10 @@ use surefit_freelist::{Index, Swept};
 
 mod allocator;
 mod array;
-mod attended;
 mod check;
 mod collect;
 mod derive;
+mod finalizable;
 mod full;
 mod gc;
 mod impls;
@@ -234,8 +234,8 @@ impl<'m, R: for<'gc> Rootable<'gc> + ?Sized, I: Index> Arena<'m, R, I> {
     ///
     /// # Complexity
     /// Linear in what lives and in the mark bits if the index merges at once; otherwise linear in
-    /// what the heap holds. Attended objects (values with `Drop`, weak references) are visited one
-    /// by one.
+    /// what the heap holds. Finalizable objects (values with `Drop`, weak references) are visited
+    /// one by one.
     pub fn collect(&mut self) -> Swept {
         self.store.collect(&self.root)
     }

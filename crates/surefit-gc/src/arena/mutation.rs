@@ -11,7 +11,7 @@ use surefit_core::Refused;
 
 use super::allocator::{Allocator, chunk_bytes};
 use super::array::{Array, GcArray, GcStr};
-use super::attended::UNFINISHED;
+use super::finalizable::UNFINISHED;
 use super::full::Full;
 use super::gc::Gc;
 use super::kinds::{End, Kind};

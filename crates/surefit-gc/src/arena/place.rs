@@ -4,14 +4,14 @@
 //! | header | value             | ... | link | kind |   a chunk; `...` is left over by rounding
 //!          8 bytes * number            the last words of the payload
 //! ```
-//! `kind` is the number of the object's type. `link` exists only if the object is attended: it
-//! names the next attended object. Both lie at the payload's end. So a node of two references takes
-//! 24 bytes; with both before the value, which is aligned to eight, it would take 32.
+//! `kind` is the number of the object's type. `link` exists only if the object is finalizable: it
+//! names the next finalizable object. Both lie at the payload's end. So a node of two references
+//! takes 24 bytes; with both before the value, which is aligned to eight, it would take 32.
 //!
 //! # Invariants
 //! - A2: The last word of every live object's payload is the number of its kind. If objects of that
-//!   kind are attended, the word before it is the number of an attended object, or 0. Neither word
-//!   is part of the value: `claim` asks for room for them.
+//!   kind are finalizable, the word before it is the number of a finalizable object, or 0. Neither
+//!   word is part of the value: `claim` asks for room for them.
 
 use core::ptr::NonNull;
 
@@ -78,10 +78,10 @@ impl Place {
         unsafe { word.write(kind) }
     }
 
-    /// The next attended object.
+    /// The next finalizable object.
     ///
     /// # Safety
-    /// S1: the object is live and attended, and its link was written (A2).
+    /// S1: the object is live and finalizable, and its link was written (A2).
     #[inline]
     pub(super) unsafe fn link(&self) -> u32 {
         // SAFETY: every payload has at least three words.
@@ -90,7 +90,7 @@ impl Place {
         unsafe { word.read() }
     }
 
-    /// Writes the number of the next attended object.
+    /// Writes the number of the next finalizable object.
     ///
     /// # Safety
     /// S1: the object is live, and its value ends at least two words before the payload does.

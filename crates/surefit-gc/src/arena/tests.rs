@@ -9,7 +9,7 @@ use core::ptr::NonNull;
 
 use surefit_core::RawHeap;
 
-use super::attended::UNFINISHED;
+use super::finalizable::UNFINISHED;
 use super::kinds::{End, Kind, Kinds};
 use super::place::Place;
 use super::{Arena, Gc, Trace, Tracer, WeakGc};
@@ -112,7 +112,7 @@ fn told(
     // SAFETY: S1: as above; corrupted on purpose, and repaired below.
     unsafe { place.set_kind(kind(old_kind)) };
     if let Some(link) = link {
-        // SAFETY: S1: attended objects have links.
+        // SAFETY: S1: finalizable objects have links.
         old_link = unsafe { place.link() };
         // SAFETY: as above.
         unsafe { place.set_link(link) };
@@ -142,7 +142,7 @@ fn the_checker_objects_to_every_word_behind_an_object() {
         assert_eq!(
             told(&mut arena, nth, |_| UNFINISHED, None),
             "A3",
-            "in a list, but not attended"
+            "in a list, but not finalizable"
         );
         for link in [numbers[nth], numbers[3], numbers[0] + 1, 1, u32::MAX] {
             assert_eq!(

@@ -9,7 +9,7 @@ use super::gc::Gc;
 use super::kinds::{End, Kind};
 use super::trace::{Trace, Tracer};
 
-/// The cell of a weak reference: an attended object. The collection that finds its target dead
+/// The cell of a weak reference: a finalizable object. The collection that finds its target dead
 /// clears it.
 #[derive(Debug)]
 pub(super) struct WeakCell {

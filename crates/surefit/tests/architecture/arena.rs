@@ -115,7 +115,7 @@ fn one_object_of_a_rust_program() {
 
     walk.step("Trace the root");
     tracing();
-    walk.step("Settle the attended objects");
+    walk.step("Settle the finalizable objects");
     settling();
 
     walk.step("Sweep from mark to mark");

@@ -40,7 +40,7 @@ fn cited(text: &str) -> Vec<String> {
 }
 
 /// The lines of a section, from its heading to the next one of its level.
-fn section<'t>(text: &'t str, heading: &str) -> &'t str {
+pub(crate) fn section<'t>(text: &'t str, heading: &str) -> &'t str {
     let start = text.find(heading).unwrap_or_else(|| panic!("no {heading}"));
     let rest = &text[start + heading.len()..];
     rest.split("\n## ").next().expect("a part")

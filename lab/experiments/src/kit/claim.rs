@@ -1,7 +1,7 @@
 //! A claim of the papers, and the verdict on it.
 //!
 //! Every claim says whose it is: [`Claiming::of`] names a figure, table or section of the papers by
-//! its id in [`seeds`], and [`Claiming::ours_alone`] marks a claim that no paper
+//! its id in [`papers`], and [`Claiming::ours_alone`] marks a claim that no paper
 //! makes. Under `cargo test` every verdict is noted with the place of its `Claim::that`
 //! (`kit/noted.rs`): `ci/claims.sh` fails if a place never held, or never failed to hold.
 
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use surefit_measure::ratio::or_not_measured;
 
 use super::over::{self, OnProgram};
-use super::seeds::{self, OURS};
+use super::papers::{self, OURS};
 use super::verdict::Verdict;
 
 /// A claim of the papers beside what was found.
@@ -69,12 +69,12 @@ pub(crate) struct Claiming {
 
 impl Claiming {
     /// The figure, table or section of the papers that claims it, by its id in
-    /// [`seeds`]. A claim of several takes several calls.
+    /// [`papers`]. A claim of several takes several calls.
     ///
     /// # Panics
-    /// If no seed has this id: a mistake in an experiment.
+    /// If no item has this id: a mistake in an experiment.
     pub(crate) fn of(mut self, id: &str) -> Self {
-        assert!(seeds::find(id).is_some(), "{id}: not in kit/seeds.rs");
+        assert!(papers::find(id).is_some(), "{id}: not in kit/papers.rs");
         self.of.push(id.to_owned());
         self
     }

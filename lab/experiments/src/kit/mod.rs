@@ -5,7 +5,7 @@
 //! report    what it found: settings, tables, plots, a grid, claims, notes
 //! claim     a claim of the papers                        verdict  whether it holds, and when rounds decide
 //! over      one verdict over several programs            noted    verdicts of unit tests, for ci/claims.sh
-//! seeds     what the papers show, and where it is shown  table    columns, rows, cells
+//! papers    what the papers show, and where it is shown  table    columns, rows, cells
 //! plot      lines over axes                              grid     names in cells
 //! shown     what of a figure of the papers some reports hold
 //! draw      the report as text, SVG and HTML
@@ -18,9 +18,9 @@ pub(crate) mod grid;
 #[cfg(test)]
 mod noted;
 pub(crate) mod over;
+pub(crate) mod papers;
 pub(crate) mod plot;
 pub(crate) mod report;
-pub(crate) mod seeds;
 pub(crate) mod shown;
 pub(crate) mod table;
 pub(crate) mod verdict;

@@ -1,8 +1,8 @@
 //! What of the papers some reports hold: the claims of a figure, and the tables and plots of it.
 
 use super::claim::Claim;
+use super::papers::{self, OURS, PaperItem, Shown};
 use super::report::Report;
-use super::seeds::{self, OURS, Seed, Shown};
 
 /// The experiments that show a figure without a report: they print it.
 const PRINTED: [&str; 1] = ["automaton"];
@@ -76,25 +76,25 @@ fn is_in_range(title: &str, id: &str) -> bool {
 /// The figures of which an experiment that is said to show them has no claim, table or plot, with
 /// that experiment. One that has no report here is not asked, and a quick one is not asked for the
 /// thesis's appendix: it has a plot of each program, and a quick run leaves programs out.
-pub(crate) fn missing<'a>(reports: &[&'a Report]) -> Vec<(&'static Seed, &'a str)> {
-    let of = |seed: &'static Seed| {
-        let names = match seed.shown {
+pub(crate) fn missing<'a>(reports: &[&'a Report]) -> Vec<(&'static PaperItem, &'a str)> {
+    let of = |item: &'static PaperItem| {
+        let names = match item.shown {
             Shown::By(names) => names,
             Shown::With(_) | Shown::Not(_) => &[],
         };
         let named = reports.iter().filter(|report| {
             let name = report.name.as_str();
-            let is_left_out = report.quick && seed.id.starts_with(APPENDIX);
+            let is_left_out = report.quick && item.id.starts_with(APPENDIX);
             names.contains(&name) && !PRINTED.contains(&name) && !is_left_out
         });
         let empty = named.filter(|report| {
-            claims_of(&[**report], seed.id).is_empty() && titles_of(report, seed.id).is_empty()
+            claims_of(&[**report], item.id).is_empty() && titles_of(report, item.id).is_empty()
         });
         empty
-            .map(|report| (seed, report.name.as_str()))
+            .map(|report| (item, report.name.as_str()))
             .collect::<Vec<_>>()
     };
-    seeds::all().flat_map(of).collect()
+    papers::all().flat_map(of).collect()
 }
 
 #[cfg(test)]
@@ -119,7 +119,7 @@ mod tests {
         let missed = |report: &Report| {
             missing(&[report])
                 .iter()
-                .map(|(seed, _)| seed.id)
+                .map(|(item, _)| item.id)
                 .collect::<Vec<_>>()
         };
         assert!(missed(&report).contains(&"table 3"));

@@ -13,12 +13,12 @@ use lock_api::{Mutex, RawMutex};
 use surefit_classes::{Geometry, Tail};
 use surefit_core::Refused;
 
+use super::abort_on_unwind::AbortOnUnwind;
 use super::engine::SharedEngine;
 use super::entry::GROUPS;
 use super::group::Group;
 use super::instance::{Instance, NO_ID};
-use super::pool::{Apart, Buffer, Pool, Store};
-use super::sure::Sure;
+use super::pool::{Buffer, CachePadded, Pool, Store};
 use super::table::EntryTable;
 use crate::handle::HeapId;
 use crate::layout::padded;
@@ -57,20 +57,20 @@ impl Fixed {
         let records = table(
             buffers_at,
             buffers,
-            size_of::<Apart<Mutex<Sure<R>, Buffer>>>(),
+            size_of::<CachePadded<Mutex<AbortOnUnwind<R>, Buffer>>>(),
         );
         const {
             assert!(
-                align_of::<Sure<R>>() <= ALIGN,
+                align_of::<AbortOnUnwind<R>>() <= ALIGN,
                 "a lock is aligned to 128 bytes at most"
             )
         };
         let records_end = table(records, pages, size_of::<PageRecord<Spread>>());
-        let locks = padded(records_end, align_of::<Sure<R>>());
+        let locks = padded(records_end, align_of::<AbortOnUnwind<R>>());
         let locks_end = table(
             locks,
             if G::PAGES { pages } else { 0 },
-            size_of::<Sure<R>>(),
+            size_of::<AbortOnUnwind<R>>(),
         );
         Self {
             instances: groups,
@@ -147,12 +147,12 @@ pub(crate) fn engine<'m, R: RawMutex, G: Granularity>(
     // SAFETY: as above.
     let buffers = unsafe {
         memory.table(top + fixed.buffers, locals, || {
-            Apart(Mutex::new(Buffer::new()))
+            CachePadded(Mutex::new(Buffer::new()))
         })
     };
     let locks = if G::PAGES { pages } else { 0 };
     // SAFETY: as above.
-    let page_locks = unsafe { memory.table(top + fixed.locks, locks, || Sure::INIT) };
+    let page_locks = unsafe { memory.table(top + fixed.locks, locks, || AbortOnUnwind::INIT) };
     let free = geometry.class(0).expect("a geometry has classes");
     // SAFETY: as above; the pages lie before `top`.
     let table = unsafe { PageTable::new(memory, geometry, top + fixed.records, pages, free) };
@@ -163,7 +163,7 @@ pub(crate) fn engine<'m, R: RawMutex, G: Granularity>(
         groups,
         instances,
         store: Store {
-            pool: Apart(Mutex::new(pool)),
+            pool: CachePadded(Mutex::new(pool)),
             buffers,
             buffer_pages: u32::from(config.page_buffer),
         },

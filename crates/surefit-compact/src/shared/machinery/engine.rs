@@ -39,12 +39,12 @@ use surefit_classes::automaton::{self, ClassCounts, Free, Malloc, PageCounts};
 use surefit_classes::{Bound, PageOrder, SizeClass};
 use surefit_core::Refused;
 
+use super::abort_on_unwind::AbortOnUnwind;
 use super::entry::{Entry, NO_BLOCK, State, Unpinned};
 use super::entry_list::NIL;
 use super::group::{Group, Section};
 use super::instance::Instance;
 use super::pool::{Slot, Store};
-use super::sure::Sure;
 use super::table::EntryTable;
 use crate::page::{Block, Page, PageTable};
 use crate::shared::config::SharedConfig;
@@ -67,7 +67,7 @@ pub(crate) struct SharedEngine<'m, R: RawMutex, G: Granularity> {
     /// Whether names may outlive their objects, so that pins come and go on any entry.
     pub(crate) stale_names: bool,
     /// One lock per page under page locks, else none.
-    pub(crate) page_locks: &'m [Sure<R>],
+    pub(crate) page_locks: &'m [AbortOnUnwind<R>],
     pub(crate) granularity: PhantomData<G>,
 }
 

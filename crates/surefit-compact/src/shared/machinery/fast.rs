@@ -14,16 +14,16 @@ use core::sync::atomic::Ordering::Relaxed;
 use lock_api::RawMutex;
 use surefit_classes::Bound;
 
+use super::abort_on_unwind::AbortOnUnwind;
 use super::engine::SharedEngine;
 use super::group::Section;
 use super::pool::Slot;
-use super::sure::Sure;
 use crate::page::{Page, PageId};
 use crate::shared::lock::Granularity;
 use crate::width::Spread;
 
 /// A page whose lock is held, under page locks.
-pub(crate) struct Held<'m, R: RawMutex>(Option<&'m Sure<R>>);
+pub(crate) struct Held<'m, R: RawMutex>(Option<&'m AbortOnUnwind<R>>);
 
 impl<R: RawMutex> Drop for Held<'_, R> {
     #[inline]

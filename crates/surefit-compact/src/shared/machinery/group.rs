@@ -15,8 +15,8 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
 use lock_api::RawMutex;
 
+use super::abort_on_unwind::AbortOnUnwind;
 use super::entry_list::{EntryList, NIL, ParkedStack};
-use super::sure::Sure;
 use super::sync::AtomicU32;
 use crate::class::ClassState;
 use crate::page::PageId;
@@ -82,7 +82,7 @@ pub(crate) struct GroupState {
 /// One size-class of one instance, on cache lines of its own.
 #[repr(C, align(128))]
 pub(crate) struct Group<R> {
-    lock: Sure<R>,
+    lock: AbortOnUnwind<R>,
     /// A stack of entries: objects whose last pin left after they were freed, or that other threads
     /// freed without the lock.
     deferred: AtomicU32,
@@ -109,7 +109,7 @@ impl<R> fmt::Debug for Group<R> {
 impl<R: RawMutex> Group<R> {
     pub(crate) fn new() -> Self {
         Self {
-            lock: Sure::INIT,
+            lock: AbortOnUnwind::INIT,
             deferred: AtomicU32::new(NIL),
             draining: AtomicU32::new(NIL),
             live_apart: AtomicU32::new(0),
@@ -172,7 +172,7 @@ impl<R: RawMutex> Group<R> {
 #[must_use]
 pub(crate) struct Section<'a, R: RawMutex> {
     group: &'a Group<R>,
-    lock: &'a Sure<R>,
+    lock: &'a AbortOnUnwind<R>,
     /// Bytes copied in this section.
     copied: Cell<u32>,
 }

@@ -12,9 +12,10 @@
 //!         table, pool             the table of entries; free pages and free entries
 //!           entry_list              lists of free entries
 //!             entry, generation       an object's word, where threads meet; key generations
-//!               sync, sure              the atomic word; a lock that is taken or ends the process
+//!               sync, abort_on_unwind   the atomic word; a lock that is taken or ends the process
 //! ```
 
+mod abort_on_unwind;
 pub(super) mod build;
 pub(super) mod bytes;
 mod check;
@@ -35,6 +36,5 @@ pub(super) mod pool;
 mod register;
 mod relief;
 pub(super) mod stats;
-mod sure;
 pub(super) mod sync;
 pub(super) mod table;

@@ -20,9 +20,9 @@
 
 use lock_api::{Mutex, RawMutex};
 
+use super::abort_on_unwind::AbortOnUnwind;
 use super::entry::Entry;
 use super::entry_list::{EntryList, NIL};
-use super::sure::Sure;
 use crate::page::{Page, PageTable};
 use crate::width::Spread;
 
@@ -133,13 +133,13 @@ impl Buffer {
 /// A value on cache lines of its own.
 #[derive(Debug)]
 #[repr(align(128))]
-pub(crate) struct Apart<T>(pub(crate) T);
+pub(crate) struct CachePadded<T>(pub(crate) T);
 
 /// The pool and the buffers.
 #[derive(Debug)]
 pub(crate) struct Store<'m, R: RawMutex> {
-    pub(crate) pool: Apart<Mutex<Sure<R>, Pool>>,
-    pub(crate) buffers: &'m [Apart<Mutex<Sure<R>, Buffer>>],
+    pub(crate) pool: CachePadded<Mutex<AbortOnUnwind<R>, Pool>>,
+    pub(crate) buffers: &'m [CachePadded<Mutex<AbortOnUnwind<R>, Buffer>>],
     /// The most pages in a buffer.
     pub(crate) buffer_pages: u32,
 }

@@ -22,7 +22,7 @@ impl<I: Index> StepStore<'_, I> {
     /// Verifies A2 to A8 and the invariants of the heap.
     pub(super) fn check(&mut self, root: &impl Trace) -> Result<(), Corruption> {
         let (store, mut tables) = self.open();
-        let (source, kinds, attended) = store.allocator.closed();
+        let (source, kinds, finalizable) = store.allocator.closed();
         let heap = &source.heap;
         heap.check()?;
         let mut count = 0;
@@ -50,14 +50,14 @@ impl<I: Index> StepStore<'_, I> {
             "free bytes were miscounted; objects",
             count as usize,
         )?;
-        let lists = check(heap, kinds, attended, tables.live.reborrow());
+        let lists = check(heap, kinds, finalizable, tables.live.reborrow());
         tables.live.clear();
         heap.objects().for_each(|number| tables.live.set(number));
         lists?;
         check_places(&tables)?;
         check_marks(&tables)?;
         check_pending(&tables)?;
-        let [_, settling, dying] = attended.heads();
+        let [_, settling, dying] = finalizable.heads();
         let what = "objects are settled in another phase than Weak; the first is";
         let may_settle = settling == 0 || tables.state.phase == ArenaPhase::Weak;
         ensure(may_settle, "A3", what, settling as usize)?;
@@ -71,7 +71,7 @@ impl<I: Index> StepStore<'_, I> {
                 what,
                 next as usize,
             )?;
-            // SAFETY: S1: an attended object of the heap, as was verified.
+            // SAFETY: S1: a finalizable object of the heap, as was verified.
             next = unsafe { Place::of(heap, next).link() };
         }
         self.check_references(root)

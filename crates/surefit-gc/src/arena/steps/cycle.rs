@@ -24,7 +24,7 @@ impl<I: Index> StepStore<'_, I> {
     /// Traces what is pending until nothing is, or the budget is used up.
     fn mark(&mut self, budget: u64) -> u64 {
         let (store, mut tables) = self.open();
-        let (source, kinds, attended) = store.allocator.closed();
+        let (source, kinds, finalizable) = store.allocator.closed();
         let heap = &source.heap;
         let (mut work, mut overruns, mut passes, mut goes_on) = (0, 0, 0, true);
         let mut tracing = tables.tracing();
@@ -55,20 +55,20 @@ impl<I: Index> StepStore<'_, I> {
         state.cycle.deepest = state.pending.deepest();
         state.steps.overruns += overruns;
         if !goes_on {
-            attended.begin_to_settle();
+            finalizable.begin_to_settle();
             state.phase = ArenaPhase::Weak;
         }
         work
     }
 
-    /// Settles one attended object.
+    /// Settles one finalizable object.
     fn settle_one(&mut self) -> u64 {
         let (store, tables) = self.open();
-        let (source, kinds, attended) = store.allocator.closed();
+        let (source, kinds, finalizable) = store.allocator.closed();
         let is_reached = |object| tables.is_marked(object);
         // SAFETY: S1: of that heap. S2: marking has ended, and what was not reached then is dead:
         // no reference leads to it, except weak ones, which no longer do (A8).
-        let is_more = unsafe { attended.settle_one(&source.heap, kinds, is_reached) };
+        let is_more = unsafe { finalizable.settle_one(&source.heap, kinds, is_reached) };
         if !is_more {
             self.state.phase = ArenaPhase::Drop;
         }
@@ -77,9 +77,9 @@ impl<I: Index> StepStore<'_, I> {
 
     /// Drops one dying value.
     fn drop_one(&mut self) -> u64 {
-        let (source, kinds, attended) = self.base.allocator.closed();
+        let (source, kinds, finalizable) = self.base.allocator.closed();
         // SAFETY: S1: of that heap.
-        let is_more = unsafe { attended.drop_one(&source.heap, kinds) };
+        let is_more = unsafe { finalizable.drop_one(&source.heap, kinds) };
         if !is_more {
             (self.state.phase, self.state.cursor) = (ArenaPhase::Sweep, 0);
         }

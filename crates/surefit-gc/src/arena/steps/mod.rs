@@ -1,7 +1,7 @@
 //! An arena that collects in steps: the program stops for a bounded amount of work at a time.
 //!
 //! ```text
-//!          start          stack and grey bits empty      all attended settled   no value is dying
+//!          start          stack and grey bits empty      all finalizable settled   no value is dying
 //! Idle ──────────► Mark ──────────────────────────► Weak ───────────────────► Drop ────────────► Sweep ─► Merge ─► Idle
 //!
 //! start:             trace the root: the snapshot
@@ -9,7 +9,7 @@
 //!   Mark:            pop (o, from), trace o from element `from` on
 //!                    else look for grey bits in one word of bits
 //!                    else Weak
-//!   Weak:            settle one attended object; see `attended`
+//!   Weak:            settle one finalizable object; see `finalizable`
 //!   Drop:            drop one dying value
 //!   Sweep, word w:   d = the lowest number of live[w] & !marks[w]: live[w] loses d; free d
 //!                    else marks[w] = 0; the next word
@@ -46,7 +46,7 @@
 //! # Bounds
 //! Work is counted in units: a reference of the root, a word of an object that is traced (at least
 //! the references that it reported; at most a stride of an array) and one for the object, a word of
-//! mark bits, an attended object, a dropped value, a freed object, a pair of free neighbours. A
+//! mark bits, a finalizable object, a dropped value, a freed object, a pair of free neighbours. A
 //! step does less than its budget plus [`StepArena::most_excess`]. The root is a step by itself, of
 //! one unit per reference. A full stack costs passes over the bits, whose words are units: marking
 //! is never interrupted for longer.

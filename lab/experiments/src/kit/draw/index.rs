@@ -12,7 +12,7 @@
 use std::fmt::Write as _;
 
 use super::verdicts::{KINDS, class, counts, mark, plural, words};
-use crate::kit::seeds::{self, Paper, Seed, Shown};
+use crate::kit::papers::{self, Paper, PaperItem, Shown};
 use crate::kit::shown::{Judged, claims_of, claims_of_nobody, titles_of};
 use crate::kit::{Report, Run, Verdict};
 use surefit_measure::html::escaped;
@@ -41,8 +41,8 @@ pub(super) fn index(page: &mut String, runs: &[Run]) {
     for paper in Paper::ALL {
         let _ = writeln!(page, "<h2>{}</h2>", escaped(paper.words()));
         begin(page);
-        for seed in seeds::all().filter(|seed| seed.paper == paper) {
-            of_seed(page, &reports, seed);
+        for item in papers::all().filter(|item| item.paper == paper) {
+            of_item(page, &reports, item);
         }
         page.push_str("</table>\n");
     }
@@ -79,13 +79,13 @@ fn counted(page: &mut String, runs: &[Run], reports: &[&Report]) {
             plural(kind, count)
         );
     }
-    let shown = seeds::all().filter(|seed| !matches!(seed.shown, Shown::Not(_)));
+    let shown = papers::all().filter(|item| !matches!(item.shown, Shown::Not(_)));
     let _ = writeln!(
         page,
         "<li><b>{} of {}</b> figures, tables and claims of the papers are shown; the others say \
          why not</li>",
         shown.count(),
-        seeds::all().count()
+        papers::all().count()
     );
     let failed = runs.iter().filter(|run| run.outcome.is_err()).count();
     let _ = writeln!(
@@ -110,24 +110,24 @@ fn begin(page: &mut String) {
 }
 
 /// A figure of the papers: its claims, or what else shows it, or why nothing does.
-fn of_seed(page: &mut String, reports: &[&Report], seed: &Seed) {
+fn of_item(page: &mut String, reports: &[&Report], item: &PaperItem) {
     let mut first = format!(
         "<b>{}</b><small>{}</small>",
-        escaped(seed.id),
-        escaped(seed.shows)
+        escaped(item.id),
+        escaped(item.shows)
     );
-    if let Shown::By(names) = seed.shown {
+    if let Shown::By(names) = item.shown {
         first += &command_cell(names);
     }
-    let claims = claims_of(reports, seed.id);
+    let claims = claims_of(reports, item.id);
     if !claims.is_empty() {
         group(page, &first, &claims);
         return;
     }
-    let (class, words) = match seed.shown {
-        Shown::With(_) => ("", seed.shown.to_string()),
-        Shown::Not(_) => ("not_comparable", seed.shown.to_string()),
-        Shown::By(names) => ("", pictures(reports, seed.id, names)),
+    let (class, words) = match item.shown {
+        Shown::With(_) => ("", item.shown.to_string()),
+        Shown::Not(_) => ("not_comparable", item.shown.to_string()),
+        Shown::By(names) => ("", pictures(reports, item.id, names)),
     };
     let _ = writeln!(
         page,

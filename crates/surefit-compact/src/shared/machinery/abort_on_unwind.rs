@@ -10,7 +10,7 @@ use lock_api::RawMutex;
 /// The lock, as it lies in the region.
 #[derive(Debug)]
 #[repr(transparent)]
-pub(crate) struct Sure<R>(R);
+pub(crate) struct AbortOnUnwind<R>(R);
 
 /// Panics when it is dropped. During an unwind that ends the process.
 struct Unwinding;
@@ -27,7 +27,7 @@ impl Drop for Unwinding {
 
 /// Calls a function that must not unwind.
 #[inline]
-fn surely<T>(call: impl FnOnce() -> T) -> T {
+fn abort_on_unwind<T>(call: impl FnOnce() -> T) -> T {
     let unwinding = Unwinding;
     let result = call();
     core::mem::forget(unwinding);
@@ -36,7 +36,7 @@ fn surely<T>(call: impl FnOnce() -> T) -> T {
 
 // SAFETY: the lock is the caller's, which excludes as its implementation promises; this only adds
 // an end of the process.
-unsafe impl<R: RawMutex> RawMutex for Sure<R> {
+unsafe impl<R: RawMutex> RawMutex for AbortOnUnwind<R> {
     #[allow(
         clippy::declare_interior_mutable_const,
         reason = "the trait asks for it"
@@ -46,17 +46,17 @@ unsafe impl<R: RawMutex> RawMutex for Sure<R> {
 
     #[inline]
     fn lock(&self) {
-        surely(|| self.0.lock());
+        abort_on_unwind(|| self.0.lock());
     }
 
     #[inline]
     fn try_lock(&self) -> bool {
-        surely(|| self.0.try_lock())
+        abort_on_unwind(|| self.0.try_lock())
     }
 
     #[inline]
     unsafe fn unlock(&self) {
         // SAFETY: the caller holds the lock.
-        surely(|| unsafe { self.0.unlock() });
+        abort_on_unwind(|| unsafe { self.0.unlock() });
     }
 }

@@ -4,10 +4,10 @@
 use core::cell::UnsafeCell;
 use core::fmt;
 
-use super::entry::{Doorway, Register, count, named};
+use super::entry::{Register, Splitter, count, named};
 
-/// The name of the last caller at the doorway of any region. All regions share it, so that a region
-/// needs no bytes for it.
+/// The name of the last caller at the splitter of any region. All regions share it, so that a
+/// region needs no bytes for it.
 static LAST: Word = Word::new();
 
 /// Claims a byte that was zero at first. At most one caller gets true (D1); the first one does if
@@ -16,11 +16,11 @@ static LAST: Word = Word::new();
 /// # Safety
 /// S1: the byte is initialised, outlives the call, and only this function ever accesses it.
 pub(crate) unsafe fn claim(byte: *mut u8) -> bool {
-    let doorway = Doorway {
+    let splitter = Splitter {
         last: &LAST,
         closed: &Byte(byte),
     };
-    named(|me| doorway.enter(me, || ()).is_some())
+    named(|me| splitter.enter(me, || ()).is_some())
 }
 
 /// Counts up from one; gives no number twice (D2).
@@ -40,11 +40,11 @@ impl Counter {
     }
 
     pub(crate) fn next(&self) -> Option<u32> {
-        let doorway = Doorway {
+        let splitter = Splitter {
             last: &self.last,
             closed: &self.closed,
         };
-        named(|me| count(&doorway, &self.next, me))
+        named(|me| count(&splitter, &self.next, me))
     }
 }
 

@@ -1,5 +1,5 @@
-//! Attended objects need more than to be freed: their values are dropped, or they are weak cells.
-//! They are in lists, so that all other objects cost nothing.
+//! Finalizable objects need more than to be freed: their values are dropped, or they are weak
+//! cells. They are in lists, so that all other objects cost nothing.
 //!
 //! ```text
 //! settle:      for every object of the list:
@@ -15,10 +15,10 @@
 //! which is another list than the one that is being settled.
 //!
 //! # Invariants
-//! - A3: `newest`, `settling` and the links from them name all attended objects that no collection
-//!   found dead, each once. `dying` and the links from it name those that are to be dropped, each
-//!   once. 0 ends a list. In steps, objects are settled in Weak alone, and what is to be dropped is
-//!   condemned.
+//! - A3: `newest`, `settling` and the links from them name all finalizable objects that no
+//!   collection found dead, each once. `dying` and the links from it name those that are to be
+//!   dropped, each once. 0 ends a list. In steps, objects are settled in Weak alone, and what is to
+//!   be dropped is condemned.
 
 use core::cell::Cell;
 use core::ptr::NonNull;
@@ -34,14 +34,14 @@ pub(super) const UNFINISHED: u32 = 0;
 
 /// The lists, as the numbers of their first objects.
 #[derive(Debug)]
-pub(super) struct Attended {
+pub(super) struct Finalizable {
     newest: Cell<u32>,
     settling: Cell<u32>,
     dying: Cell<u32>,
     dropped: Cell<u64>,
 }
 
-impl Attended {
+impl Finalizable {
     pub(super) const fn new() -> Self {
         Self {
             newest: Cell::new(0),
@@ -54,8 +54,8 @@ impl Attended {
     /// Adds an object to the list.
     ///
     /// # Safety
-    /// S1: the place belongs to a live object with this number, which is of an attended kind and in
-    /// no list.
+    /// S1: the place belongs to a live object with this number, which is of a finalizable kind and
+    /// in no list.
     pub(super) unsafe fn add(&self, number: u32, place: &Place) {
         // SAFETY: S1.
         unsafe { place.set_link(self.newest.replace(number)) };
@@ -65,7 +65,7 @@ impl Attended {
     /// an object was reached.
     ///
     /// # Safety
-    /// As [`Attended::settle_one`].
+    /// As [`Finalizable::settle_one`].
     pub(super) unsafe fn settle<I: Index>(
         &self,
         heap: &Heap<'_, I>,
@@ -103,7 +103,7 @@ impl Attended {
         }
         // SAFETY: S1: live (A3).
         let place = unsafe { Place::of(heap, number) };
-        // SAFETY: S1: attended (A3).
+        // SAFETY: S1: finalizable (A3).
         self.settling.set(unsafe { place.link() });
         // SAFETY: S1: finished (A3).
         let end = kinds.get(unsafe { place.kind() }).end;
@@ -147,7 +147,7 @@ impl Attended {
         }
         // SAFETY: S1: not yet freed (A3).
         let place = unsafe { Place::of(heap, number) };
-        // SAFETY: S1: attended (A3).
+        // SAFETY: S1: finalizable (A3).
         self.dying.set(unsafe { place.link() });
         // SAFETY: S1: finished (A3).
         let end = kinds.get(unsafe { place.kind() }).end;

@@ -12,9 +12,9 @@ use core::panic::AssertUnwindSafe;
 use std::collections::HashSet;
 use std::panic::{catch_unwind, resume_unwind};
 
-use super::entry::{Doorway, Register, count};
+use super::entry::{Register, Splitter, count};
 
-/// The registers' values: the last name, two doorways, the counter.
+/// The registers' values: the last name, two splitters, the counter.
 type Memory = [usize; 4];
 
 /// What a caller has read so far (zero for a store), and its result once it has finished.
@@ -66,17 +66,17 @@ impl Register for Replayed<'_, '_> {
 /// What a caller does: its own number, and the way to its registers.
 type Call = fn(usize, &RefCell<Run<'_>>) -> Vec<Option<u32>>;
 
-/// Claims at doorway `number`.
+/// Claims at splitter `number`.
 fn claim_at(number: usize, me: usize, run: &RefCell<Run<'_>>) -> Vec<Option<u32>> {
     let (last, closed) = (&Replayed(run, 0), &Replayed(run, 1 + number));
-    Vec::from([Doorway { last, closed }.enter(me, || 1)])
+    Vec::from([Splitter { last, closed }.enter(me, || 1)])
 }
 
 /// Asks for `times` numbers.
 fn count_to(times: usize, me: usize, run: &RefCell<Run<'_>>) -> Vec<Option<u32>> {
     let (last, closed) = (&Replayed(run, 0), &Replayed(run, 1));
     let next = Replayed(run, 3);
-    let one = |_| count(&Doorway { last, closed }, &next, me);
+    let one = |_| count(&Splitter { last, closed }, &next, me);
     (0..times).map(one).collect()
 }
 
@@ -120,7 +120,7 @@ fn given(callers: &[Caller]) -> Vec<u32> {
 }
 
 #[test]
-fn at_most_one_claim_of_a_doorway_is_kept() {
+fn at_most_one_claim_of_a_splitter_is_kept() {
     for callers in [2, 3] {
         let call: Call = |me, run| claim_at(0, me, run);
         let worlds = every_interleaving(callers, call, |callers| {
@@ -131,7 +131,7 @@ fn at_most_one_claim_of_a_doorway_is_kept() {
 }
 
 #[test]
-fn doorways_that_share_a_last_name_keep_one_claim_each() {
+fn splitters_that_share_a_last_name_keep_one_claim_each() {
     let call: Call = |me, run| claim_at(me % 2, me, run);
     every_interleaving(3, call, |callers| {
         assert!(

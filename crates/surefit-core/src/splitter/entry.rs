@@ -1,4 +1,4 @@
-//! How a caller enters a doorway and leaves it, over registers of any kind.
+//! How a caller enters a splitter and leaves it, over registers of any kind.
 
 use core::hint::black_box;
 
@@ -9,14 +9,14 @@ pub(super) trait Register {
     fn store(&self, value: usize);
 }
 
-/// The registers of a doorway.
-pub(super) struct Doorway<'a, L, C> {
+/// The registers of a splitter.
+pub(super) struct Splitter<'a, L, C> {
     pub(super) last: &'a L,
     pub(super) closed: &'a C,
 }
 
-impl<L: Register, C: Register> Doorway<'_, L, C> {
-    /// Calls `kept` if the doorway kept this caller, whose name is `me`.
+impl<L: Register, C: Register> Splitter<'_, L, C> {
+    /// Calls `kept` if the splitter kept this caller, whose name is `me`.
     pub(super) fn enter<T>(&self, me: usize, kept: impl FnOnce() -> T) -> Option<T> {
         if self.closed.load() != 0 {
             return None;
@@ -29,7 +29,7 @@ impl<L: Register, C: Register> Doorway<'_, L, C> {
         (self.last.load() == me).then(kept)
     }
 
-    /// Opens the doorway again; only for a caller that was kept.
+    /// Opens the splitter again; only for a caller that was kept.
     pub(super) fn leave(&self) {
         self.closed.store(0);
     }
@@ -46,16 +46,16 @@ pub(super) fn named<T>(f: impl FnOnce(usize) -> T) -> T {
 
 /// The number after `next`, from one upwards; no other caller gets it.
 pub(super) fn count<L: Register, C: Register>(
-    doorway: &Doorway<'_, L, C>,
+    splitter: &Splitter<'_, L, C>,
     next: &impl Register,
     me: usize,
 ) -> Option<u32> {
-    doorway.enter(me, || {
+    splitter.enter(me, || {
         let number = next.load().checked_add(1);
         if let Some(number) = number {
             next.store(number);
         }
-        doorway.leave();
+        splitter.leave();
         number.and_then(|number| u32::try_from(number).ok())
     })?
 }

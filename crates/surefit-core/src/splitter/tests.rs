@@ -4,7 +4,7 @@
 use alloc::vec::Vec;
 use core::cell::Cell;
 
-use super::entry::{Doorway, Register, named};
+use super::entry::{Register, Splitter, named};
 use super::registers::{Counter, claim};
 
 /// A caller that is interrupted after `steps` accesses by another that runs to its end.
@@ -50,7 +50,7 @@ fn of_a_caller_and_its_interrupt_exactly_one_is_kept() {
                 interrupt,
             };
             let (last, closed) = (&register(&last), &register(&closed));
-            Doorway { last, closed }.enter(me, || ()).is_some()
+            Splitter { last, closed }.enter(me, || ()).is_some()
         };
         let interrupt = || inner.set(claims(&never, &|| (), 2));
         let outer = claims(&Cell::new(interrupted_before), &interrupt, 1);

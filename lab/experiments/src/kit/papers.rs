@@ -27,7 +27,7 @@ pub(crate) const OURS: &str = "ours";
 
 /// A figure, table or claim in words of the papers.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Seed {
+pub(crate) struct PaperItem {
     /// Its name in claims and titles.
     pub(crate) id: &'static str,
     /// The paper.
@@ -50,12 +50,12 @@ pub(crate) enum Paper {
     Others,
 }
 
-/// Where a seed is shown.
+/// Where an item is shown.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Shown {
     /// By these experiments.
     By(&'static [&'static str]),
-    /// With another seed: its claims, tables or plots show both.
+    /// With another item: its claims, tables or plots show both.
     With(&'static str),
     /// Nowhere, and why.
     Not(&'static str),
@@ -85,8 +85,8 @@ impl fmt::Display for Shown {
     }
 }
 
-const fn cf(id: &'static str, shows: &'static str, by: &'static [&'static str]) -> Seed {
-    Seed {
+const fn cf(id: &'static str, shows: &'static str, by: &'static [&'static str]) -> PaperItem {
+    PaperItem {
         id,
         paper: Paper::CompactFit,
         shows,
@@ -94,8 +94,8 @@ const fn cf(id: &'static str, shows: &'static str, by: &'static [&'static str]) 
     }
 }
 
-const fn thesis(id: &'static str, shows: &'static str, by: &'static [&'static str]) -> Seed {
-    Seed {
+const fn thesis(id: &'static str, shows: &'static str, by: &'static [&'static str]) -> PaperItem {
+    PaperItem {
         id,
         paper: Paper::Thesis,
         shows,
@@ -103,8 +103,8 @@ const fn thesis(id: &'static str, shows: &'static str, by: &'static [&'static st
     }
 }
 
-const fn other(id: &'static str, shows: &'static str, by: &'static [&'static str]) -> Seed {
-    Seed {
+const fn other(id: &'static str, shows: &'static str, by: &'static [&'static str]) -> PaperItem {
+    PaperItem {
         id,
         paper: Paper::Others,
         shows,
@@ -112,8 +112,13 @@ const fn other(id: &'static str, shows: &'static str, by: &'static [&'static str
     }
 }
 
-const fn with(paper: Paper, id: &'static str, shows: &'static str, other: &'static str) -> Seed {
-    Seed {
+const fn with(
+    paper: Paper,
+    id: &'static str,
+    shows: &'static str,
+    other: &'static str,
+) -> PaperItem {
+    PaperItem {
         id,
         paper,
         shows,
@@ -121,8 +126,8 @@ const fn with(paper: Paper, id: &'static str, shows: &'static str, other: &'stat
     }
 }
 
-const fn not(paper: Paper, id: &'static str, shows: &'static str, why: &'static str) -> Seed {
-    Seed {
+const fn not(paper: Paper, id: &'static str, shows: &'static str, why: &'static str) -> PaperItem {
+    PaperItem {
         id,
         paper,
         shows,
@@ -130,19 +135,19 @@ const fn not(paper: Paper, id: &'static str, shows: &'static str, why: &'static 
     }
 }
 
-/// All seeds, paper by paper, in the order of the papers.
-pub(crate) fn all() -> impl Iterator<Item = &'static Seed> {
+/// All items, paper by paper, in the order of the papers.
+pub(crate) fn all() -> impl Iterator<Item = &'static PaperItem> {
     [COMPACT_FIT, THESIS, THESIS_TIMES, THESIS_APPENDIX, OTHERS]
         .into_iter()
         .flatten()
 }
 
-/// The seed of an id.
-pub(crate) fn find(id: &str) -> Option<&'static Seed> {
-    all().find(|seed| seed.id == id)
+/// The item of an id.
+pub(crate) fn find(id: &str) -> Option<&'static PaperItem> {
+    all().find(|item| item.id == id)
 }
 
-const COMPACT_FIT: &[Seed] = &[
+const COMPACT_FIT: &[PaperItem] = &[
     cf(
         "figure 10",
         "allocations per second against κ = 1, 3, 5, 10, 15, 20, 25, ∞, of Emacs and of Hummingbird",
@@ -268,7 +273,7 @@ const COMPACT_FIT: &[Seed] = &[
     ),
 ];
 
-const THESIS: &[Seed] = &[
+const THESIS: &[PaperItem] = &[
     thesis("figure 2-2", "a scattered heap", &["gc-free-chunks"]),
     not(
         Paper::Thesis,
@@ -400,7 +405,7 @@ const THESIS: &[Seed] = &[
     ),
 ];
 
-const THESIS_TIMES: &[Seed] = &[
+const THESIS_TIMES: &[PaperItem] = &[
     thesis(
         "figure 4-1",
         "allocation time of never, deferred and immediate coalescing against heap size",
@@ -469,7 +474,7 @@ const THESIS_TIMES: &[Seed] = &[
     ),
 ];
 
-const THESIS_APPENDIX: &[Seed] = &[
+const THESIS_APPENDIX: &[PaperItem] = &[
     thesis("figure A-1", "jess: allocation time", &["gc-times"]),
     thesis("figure A-2", "jess: collection time", &["gc-times"]),
     thesis("figure A-3", "jess: heap management time", &["gc-times"]),
@@ -491,7 +496,7 @@ const THESIS_APPENDIX: &[Seed] = &[
     thesis("figure A-15", "mtrt: heap management time", &["gc-times"]),
 ];
 
-const OTHERS: &[Seed] = &[
+const OTHERS: &[PaperItem] = &[
     other(
         "Robson",
         "Robson (1971, 1974): the heap that any allocator needs that never moves",
@@ -555,7 +560,7 @@ mod tests {
 
     #[test]
     fn ids_are_unique_and_found() {
-        let ids: BTreeSet<_> = all().map(|seed| seed.id).collect();
+        let ids: BTreeSet<_> = all().map(|item| item.id).collect();
         assert_eq!(ids.len(), all().count(), "S1");
         for id in ["table 3", "figure 4-5", "figure A-15", "Robson"] {
             assert!(find(id).is_some(), "{id}");
@@ -564,17 +569,17 @@ mod tests {
     }
 
     #[test]
-    fn every_seed_is_shown_or_says_why_not() {
-        for seed in all() {
-            match seed.shown {
-                Shown::By(experiments) => assert!(!experiments.is_empty(), "{}", seed.id),
+    fn every_item_is_shown_or_says_why_not() {
+        for item in all() {
+            match item.shown {
+                Shown::By(experiments) => assert!(!experiments.is_empty(), "{}", item.id),
                 Shown::With(other) => {
                     let other = find(other).map(|other| other.shown);
-                    assert!(matches!(other, Some(Shown::By(_))), "{}", seed.id);
+                    assert!(matches!(other, Some(Shown::By(_))), "{}", item.id);
                 }
-                Shown::Not(why) => assert!(why.len() > 10, "{}", seed.id),
+                Shown::Not(why) => assert!(why.len() > 10, "{}", item.id),
             }
-            assert!(!seed.shows.is_empty(), "{}", seed.id);
+            assert!(!item.shows.is_empty(), "{}", item.id);
         }
     }
 }

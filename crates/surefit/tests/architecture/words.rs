@@ -1,0 +1,90 @@
+//! The words of the sources: those that docs/glossary.md retires are in no identifier, and what
+//! took their place is explained there.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::citations::section;
+use crate::steps::document;
+
+/// All Rust files of the repository, without those in hidden folders and in what builds write.
+pub(crate) fn sources() -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut folders = vec![root];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).expect("a folder") {
+            let entry = entry.expect("an entry");
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if entry.file_type().expect("a type").is_dir() {
+                if !name.starts_with('.') && !name.starts_with("target") {
+                    folders.push(entry.path());
+                }
+            } else if name.ends_with(".rs") {
+                files.push(entry.path());
+            }
+        }
+    }
+    assert!(files.len() > 500, "{} files", files.len());
+    files
+}
+
+/// The retired words, each with what took its place: rows of a table.
+fn retired(glossary: &str) -> BTreeMap<String, String> {
+    let table = section(glossary, "## Retired words");
+    let rows = table.lines().filter(|line| line.starts_with("| *"));
+    let cells = rows.map(|row| row.split('|').map(str::trim).collect::<Vec<_>>());
+    let words = cells.map(|cells| {
+        let now = cells[2].split('`').nth(1).expect("a name");
+        (cells[1].trim_matches('*').to_owned(), now.to_owned())
+    });
+    words.collect()
+}
+
+/// The identifiers of a line of code, and their parts between underscores.
+fn identifiers(line: &str) -> impl Iterator<Item = &str> {
+    let code = line.split("//").next().unwrap_or_default();
+    let whole = code.split(|c: char| !c.is_alphanumeric() && c != '_');
+    whole.flat_map(|name| {
+        let parts = name.split('_').filter(|_| name.contains('_'));
+        std::iter::once(name).chain(parts)
+    })
+}
+
+#[test]
+fn retired_words_are_in_no_identifier() {
+    if document().is_none() {
+        return;
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let glossary = fs::read_to_string(root.join("docs/glossary.md")).expect("docs/glossary.md");
+    let retired = retired(&glossary);
+    assert!(retired.len() >= 6, "{} words", retired.len());
+    let explained = glossary.split("## Retired words").next().expect("a part");
+    for (word, now) in &retired {
+        let is_explained = explained.contains(&format!("`{now}`"));
+        assert!(is_explained, "{now}, once {word}, is not explained");
+    }
+    for file in sources() {
+        let text = fs::read_to_string(&file).expect("text");
+        for (number, line) in text.lines().enumerate() {
+            if let Some(word) = identifiers(line).find(|name| retired.contains_key(*name)) {
+                let (file, number) = (file.display(), number + 1);
+                panic!("{file}:{number}: {word} is {} now", retired[word]);
+            }
+        }
+    }
+}
+
+#[test]
+fn identifiers_have_parts() {
+    let found: Vec<_> = identifiers("let is_quiet = Sure(a); // mail").collect();
+    assert_eq!(
+        found
+            .into_iter()
+            .filter(|it| !it.is_empty())
+            .collect::<Vec<_>>(),
+        ["let", "is_quiet", "is", "quiet", "Sure", "a"]
+    );
+}
