@@ -246,13 +246,13 @@ impl<'m, W: Width> Engine<'m, W> {
         };
         ensure(kept, "H4", "a class breaks its compaction bound", at)?;
         let left = u32::from(state.left.get());
-        let frees = state.quiet().saturating_add(left);
-        let quiet = match self.bound {
+        let frees = state.credit().saturating_add(left);
+        let is_kept = match self.bound {
             // Every free asks.
             Bound::Pages(_) => frees == 0,
             _ => frees <= automaton::frees_in_a_row(self.bound, counts),
         };
-        ensure(quiet, "H5", "the bound would not be asked in time", at)?;
+        ensure(is_kept, "H5", "the bound would not be asked in time", at)?;
         let pages = state.pages().saturating_add(frees) <= state.live();
         ensure(pages, "T3", "more pages than live blocks may result", at)
     }

@@ -29,7 +29,7 @@ pub(crate) struct ClassState<W: Width> {
     pub(crate) top: Cell<W::Word>,
     /// The number of further frees for which the compaction bound need not be checked (H5). It may
     /// be less than it could be, so two bytes are enough.
-    pub(crate) quiet: Cell<u16>,
+    pub(crate) credit: Cell<u16>,
     /// How many more pairs may be parked (H5).
     pub(crate) left: Cell<u8>,
     /// Parked pairs, and how many more may be parked.
@@ -56,7 +56,7 @@ impl<W: Width> ClassState<W> {
             not_full: zero(),
             pages: zero(),
             top: nil(),
-            quiet: Cell::new(0),
+            credit: Cell::new(0),
             left: Cell::new(0),
             cap: Cell::new(0),
         }
@@ -90,25 +90,25 @@ impl<W: Width> ClassState<W> {
 
     /// The number of further frees for which the compaction bound need not be checked.
     #[inline]
-    pub(crate) fn quiet(&self) -> u32 {
-        u32::from(self.quiet.get())
+    pub(crate) fn credit(&self) -> u32 {
+        u32::from(self.credit.get())
     }
 
     /// Sets the number of further frees for which the bound need not be checked, limited to what
     /// two bytes can hold.
-    pub(crate) fn set_quiet(&self, frees: u32) {
-        self.quiet.set(u16::try_from(frees).unwrap_or(u16::MAX));
+    pub(crate) fn set_credit(&self, frees: u32) {
+        self.credit.set(u16::try_from(frees).unwrap_or(u16::MAX));
     }
 
     /// Counts down one of the frees for which the bound need not be checked; returns whether there
     /// was one.
     #[inline]
-    pub(crate) fn take_quiet(&self) -> bool {
-        let quiet = self.quiet.get();
-        if quiet > 0 {
-            self.quiet.set(quiet - 1);
+    pub(crate) fn take_credit(&self) -> bool {
+        let credit = self.credit.get();
+        if credit > 0 {
+            self.credit.set(credit - 1);
         }
-        quiet > 0
+        credit > 0
     }
 
     #[inline]
@@ -124,7 +124,7 @@ impl<W: Width> ClassState<W> {
         for count in [&self.used, &self.not_full, &self.pages] {
             count.set(W::Word::new(0));
         }
-        self.quiet.set(0);
+        self.credit.set(0);
         self.left.set(0);
         self.cap.set(0);
     }

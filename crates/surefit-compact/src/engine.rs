@@ -17,8 +17,8 @@
 //! - H2 Every not-full page is in its class's list, once. Every link is the number of a page.
 //! - H3 `used`, `pages` and `not_full` of a class agree with its pages.
 //! - H4 At rest every class keeps the compaction bound. Parked blocks are holes, and not live (T2).
-//! - H5 A class keeps its bound for `left + quiet` more frees, whatever page-blocks they free:
-//!   holes + left + quiet ≤ δ + ⌊ε(h − left − quiet)⌋. Under a bound in pages both are 0.
+//! - H5 A class keeps its bound for `left + credit` more frees, whatever page-blocks they free:
+//!   holes + left + credit ≤ δ + ⌊ε(h − left − credit)⌋. Under a bound in pages both are 0.
 //!
 //! T1 to T3, of parked pairs, are in `parked.rs`.
 //!
@@ -413,9 +413,9 @@ impl<'m, W: Width> Engine<'m, W> {
     /// break its bound, or have more pages than live blocks (T3).
     #[inline]
     fn release_and_settle(&self, state: &ClassState<W>, page: PageId) {
-        let is_quiet = state.take_free();
+        let had_credit = state.take_free();
         self.release(state, page);
-        if !is_quiet && state.parked() > 0 {
+        if !had_credit && state.parked() > 0 {
             self.restore_bound(state, self.pages.known(page).layout, (0, 0));
         }
     }
@@ -451,7 +451,7 @@ impl<'m, W: Width> Engine<'m, W> {
             self.unpark_class(state);
             counts = self.counts(state, layout);
         }
-        self.renew_quiet(state, counts);
+        self.renew_credit(state, counts);
     }
 
     /// Makes a page the reservoir if it holds fewer blocks.

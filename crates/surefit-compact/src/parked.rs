@@ -19,8 +19,8 @@
 //! - T1 The stack of a class from `top` has `cap − left` entries, at most [`MOST_PARKED`]. Each
 //!   names a used block of the class, and none is in the stack twice. Nobody has these blocks.
 //! - T2 Parked blocks count as holes, and not as live: the class keeps its bound (H4) with them.
-//!   It keeps it for `left + quiet` more frees, whichever they are (H5).
-//! - T3 The pages of a class are no more than its live blocks, also after `left + quiet` more
+//!   It keeps it for `left + credit` more frees, whichever they are (H5).
+//! - T3 The pages of a class are no more than its live blocks, also after `left + credit` more
 //!   frees. So a class without live blocks has nothing parked.
 //!
 //! [The bounds, 2.5](crate::bounds#25-parked-pairs) shows that no certificate grows by this.
@@ -51,13 +51,13 @@ impl<W: Width> ClassState<W> {
     /// there was one.
     #[inline]
     pub(crate) fn take_free(&self) -> bool {
-        self.take_quiet() || self.forgo()
+        self.take_credit() || self.forgo()
     }
 
     /// Whether there is a free for which the bound need not be checked.
     #[inline]
     pub(crate) fn has_free(&self) -> bool {
-        self.quiet() > 0 || self.left.get() > 0
+        self.credit() > 0 || self.left.get() > 0
     }
 
     /// Uses up the room of one pair.
@@ -170,7 +170,7 @@ impl<W: Width> Engine<'_, W> {
     /// Sets anew how many frees need no check of the bound (H5), and how many of them may park.
     /// The class keeps its bound; `counts` are its numbers now.
     #[inline]
-    pub(crate) fn renew_quiet(&self, state: &ClassState<W>, counts: ClassCounts) {
+    pub(crate) fn renew_credit(&self, state: &ClassState<W>, counts: ClassCounts) {
         if self.is_bound_in_pages() {
             return;
         }
@@ -184,6 +184,6 @@ impl<W: Width> Engine<'_, W> {
             state.left.set(left as u8);
             state.cap.set((parked + left) as u8);
         }
-        state.set_quiet(frees - left);
+        state.set_credit(frees - left);
     }
 }

@@ -107,7 +107,7 @@ impl<'m, W: Width> Engine<'m, W> {
 
     fn class_shape(&self, class: SizeClass, words: &mut Words<'_>) {
         let state = self.class_state(class);
-        let frees = [u32::from(state.left.get()), state.quiet()];
+        let frees = [u32::from(state.left.get()), state.credit()];
         words.record(Kind::Numbers, frees.into_iter());
         let mut link = state.head.get();
         while let Some(page) = self.pages.linked(link) {

@@ -173,7 +173,7 @@ pub const fn settle(bound: Bound, class: ClassCounts) -> bool {
 /// there is none.
 #[inline]
 #[must_use]
-pub const fn quiet_frees(bound: Bound, class: ClassCounts) -> u32 {
+pub const fn credit(bound: Bound, class: ClassCounts) -> u32 {
     match bound {
         Bound::Holes { base, fraction } => {
             base.saturating_add(fraction.of(class.live))
@@ -188,7 +188,7 @@ pub const fn quiet_frees(bound: Bound, class: ClassCounts) -> u32 {
 /// return true, whichever page-blocks they free: the greatest n ≤ h with holes + n ≤ δ + ⌊ε(h −
 /// n)⌋. Freed page-blocks that are parked count as holes, and not as live.
 ///
-/// [`quiet_frees`] is no greater, and needs no division.
+/// [`credit`] is no greater, and needs no division.
 #[inline]
 #[must_use]
 pub const fn frees_in_a_row(bound: Bound, class: ClassCounts) -> u32 {

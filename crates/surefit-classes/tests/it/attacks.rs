@@ -121,7 +121,7 @@ fn the_automaton_answers_counts_of_any_size() {
     for bound in bounds() {
         for class in class_counts() {
             let _ = automaton::settle(bound, class);
-            let _ = automaton::quiet_frees(bound, class);
+            let _ = automaton::credit(bound, class);
             assert!(automaton::frees_in_a_row(bound, class) <= class.live);
             let _ = incremental::over(bound, class);
             let _ = incremental::may_swap_roles(bound, class, false);

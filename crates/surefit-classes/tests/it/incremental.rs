@@ -93,7 +93,7 @@ fn slipped_while_parking(slip: Slip) -> String {
 
 #[test]
 fn a_block_that_is_parked_although_the_bound_must_be_checked_is_found() {
-    let fault = slipped_while_parking(Slip::ParksLoudly);
+    let fault = slipped_while_parking(Slip::ParksWithoutCredit);
     assert!(fault.contains("exceeds the bound"), "{fault}");
 }
 

@@ -157,7 +157,7 @@ fn assert_decides(bound: Bound, [a, b, c]: [u32; 3]) {
     let _ = (
         automaton::free(bound, class, page, Some(page)),
         automaton::settle(bound, class),
-        automaton::quiet_frees(bound, class),
+        automaton::credit(bound, class),
         incremental::over(bound, class),
         incremental::may_swap_roles(bound, class, false),
         incremental::malloc_cancels(page, true),

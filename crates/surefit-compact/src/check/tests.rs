@@ -218,15 +218,15 @@ impl<'h, 'm, W: Width> Fields<'h, 'm, W> {
             let counts = self.engine.counts(state, geometry.layout(class));
             let frees = automaton::frees_in_a_row(self.engine.bound, counts);
             let frees = frees.min(counts.live - state.pages());
-            let quiet = frees - u32::from(state.left.get());
+            let credit = frees - u32::from(state.left.get());
             for at in (0..CLASS_WORDS * W::WORD_BYTES).step_by(W::WORD_BYTES) {
                 let name = format!("class {number}, byte {at}");
                 let place = first.wrapping_add(at);
                 self.add(name, place, W::WORD_BYTES, Duty::All);
             }
-            let name = format!("class {number}, quiet");
-            let duty = Duty::AtMost(u64::from(quiet));
-            self.add(name, state.quiet.as_ptr().cast(), 2, duty);
+            let name = format!("class {number}, credit");
+            let duty = Duty::AtMost(u64::from(credit));
+            self.add(name, state.credit.as_ptr().cast(), 2, duty);
             for (name, byte) in [("left", &state.left), ("cap", &state.cap)] {
                 let name = format!("class {number}, {name}");
                 self.add(name, byte.as_ptr(), 1, Duty::All);
@@ -565,7 +565,10 @@ fn the_record_is_laid_out_as_the_tests_think() {
         assert_eq!(core::mem::offset_of!(PageRecord<W>, small), 2 * w + 2);
         assert_eq!(core::mem::offset_of!(PageRecord<W>, class), 2 * w + 3);
         assert_eq!(size_of::<PageRecord<W>>(), 2 * w + 4 + SMALL_BLOCKS * w);
-        assert_eq!(core::mem::offset_of!(ClassState<W>, quiet), CLASS_WORDS * w);
+        assert_eq!(
+            core::mem::offset_of!(ClassState<W>, credit),
+            CLASS_WORDS * w
+        );
         assert_eq!(size_of::<ClassState<W>>(), CLASS_WORDS * w + 4);
         assert_eq!(size_of::<W::Word>(), w);
         assert!(W::Word::NIL.get() > 0);

@@ -378,7 +378,7 @@ impl<'m, W: Width<Generation = ()>> Engine<'m, W> {
         while self.breaks_bound(state, layout) {
             self.fill_hole(state, self.source_end(state), self.allocation_end(state));
         }
-        self.renew_quiet(state, self.counts(state, layout));
+        self.renew_credit(state, self.counts(state, layout));
     }
 
     fn breaks_bound(&self, state: &ClassState<W>, layout: &ClassLayout) -> bool {

@@ -91,8 +91,8 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
     fn group_shape(&self, group: u32, words: &mut Words<'_>) {
         let section = self.enter(group);
         let hint = section.group().hint.load(Relaxed);
-        let quiet = match self.bound() {
-            Bound::Holes { .. } => section.class.quiet(),
+        let credit = match self.bound() {
+            Bound::Holes { .. } => section.class.credit(),
             // Nothing depends on it.
             Bound::Pages(_) | Bound::Unbounded => 0,
         };
@@ -100,7 +100,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
             section.live(),
             u32::from(section.moving.get().is_some()),
             u32::from(hint != section.class.head.get()),
-            quiet,
+            credit,
             section.parked.count(),
         ];
         words.record(Kind::Numbers, numbers.into_iter());

@@ -170,7 +170,7 @@ fn a_wrong_citation_is_noticed() {
     let known = [
         "Heap::insert",
         "automaton::malloc",
-        "quiet",
+        "credit",
         "Bound::Pages",
         "take_free",
     ];

@@ -79,12 +79,12 @@ fn retired_words_are_in_no_identifier() {
 
 #[test]
 fn identifiers_have_parts() {
-    let found: Vec<_> = identifiers("let is_quiet = Sure(a); // mail").collect();
+    let found: Vec<_> = identifiers("let is_old = Word(a); // new").collect();
     assert_eq!(
         found
             .into_iter()
             .filter(|it| !it.is_empty())
             .collect::<Vec<_>>(),
-        ["let", "is_quiet", "is", "quiet", "Sure", "a"]
+        ["let", "is_old", "is", "old", "Word", "a"]
     );
 }

@@ -114,7 +114,7 @@ pub enum Slip {
     /// An allocation that fills the page of v does not end the move in flight.
     FillsSource,
     /// A free parks its block although the bound must be checked.
-    ParksLoudly,
+    ParksWithoutCredit,
     /// A free parks its block although there are as few objects as pages.
     ParksLast,
 }
@@ -161,7 +161,7 @@ pub struct Class {
     pub(crate) live: u16,
     pub(crate) pages: u16,
     /// Further frees for which the bound need not be checked; only if frees park.
-    pub(crate) quiet: u32,
+    pub(crate) credit: u32,
     /// What went wrong in a section.
     pub(crate) wrong: Option<&'static str>,
 }
@@ -336,7 +336,7 @@ impl Class {
 
     /// The first section of a free: of a plain block, or of the object in motion.
     pub(crate) fn free(&mut self, rules: &Rules, place: Place, in_motion: bool) {
-        let quiet = self.is_quiet(rules);
+        let has_credit = self.has_credit(rules);
         self.calls.push(Call::default());
         let call = self.calls.len() - 1;
         if in_motion {
@@ -345,8 +345,8 @@ impl Class {
             self.live -= 1;
             self.give(rules, place, Kind::Plain, call);
         }
-        if quiet {
-            self.take_quiet(rules);
+        if has_credit {
+            self.take_credit(rules);
             self.calls.pop();
         } else {
             self.leave_if_done(rules, call);

@@ -50,7 +50,7 @@ impl Class {
             self.wrong = Some("a call left its move behind");
         }
         if self.calls.remove(call).compaction.is_none() {
-            self.set_quiet(rules);
+            self.set_credit(rules);
         }
     }
 
@@ -99,7 +99,7 @@ impl Class {
     fn becomes_reservoir(&mut self, rules: &Rules, from: usize) {
         if matches!(rules.bound, Bound::Holes { .. }) {
             if from + 1 < self.not_full.len() {
-                self.quiet = 0;
+                self.credit = 0;
             }
             let page = self.not_full.remove(from);
             self.not_full.push(page);

@@ -46,7 +46,7 @@ pub(crate) struct Class {
     pub(crate) parked: u32,
     /// How many more frees may park, and how many after these need not settle.
     left: u32,
-    quiet: u32,
+    credit: u32,
 }
 
 /// The most pairs that a class parks.
@@ -62,7 +62,7 @@ impl Class {
             holes: 0,
             parked: 0,
             left: 0,
-            quiet: 0,
+            credit: 0,
         }
     }
 
@@ -122,7 +122,7 @@ impl Class {
 
     /// How many more frees may park, and how many after these need not settle.
     pub(crate) fn frees(&self) -> [u32; 2] {
-        [self.left, self.quiet]
+        [self.left, self.credit]
     }
 
     /// Whether the next free parks.
@@ -171,8 +171,8 @@ impl Class {
 
     /// Counts down one of the frees that need not settle; returns whether there was one.
     fn take_free(&mut self) -> bool {
-        if self.quiet > 0 {
-            self.quiet -= 1;
+        if self.credit > 0 {
+            self.credit -= 1;
             return true;
         }
         false
@@ -186,7 +186,7 @@ impl Class {
         let frees = automaton::frees_in_a_row(self.rules.bound, self.counts());
         let frees = frees.min(self.live - self.pages());
         self.left = frees.min(MOST_PARKED - self.parked);
-        self.quiet = frees - self.left;
+        self.credit = frees - self.left;
     }
 
     // ---- allocate ------------------------------------------------------------------------------
@@ -249,7 +249,7 @@ impl Class {
             source,
         );
         self.live -= 1;
-        let quiet = self.take_free();
+        let had_credit = self.take_free();
         let moves = match (decision, victim) {
             (Free::Clear, Victim::NotFull(place)) => {
                 self.not_full[place].used -= 1;
@@ -282,7 +282,7 @@ impl Class {
             Free::Release => self.parked > 0,
             _ => true,
         };
-        if settles && !quiet {
+        if settles && !had_credit {
             if self.pages() > self.live || automaton::settle(self.rules.bound, self.counts()) {
                 return None;
             }

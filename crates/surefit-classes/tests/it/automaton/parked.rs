@@ -9,7 +9,7 @@ use std::collections::HashSet;
 
 use surefit_classes::Bound;
 use surefit_classes::automaton::{
-    self, ClassCounts, MAX_MOVES, frees_in_a_row, pages_bound, quiet_frees, swaps_roles,
+    self, ClassCounts, MAX_MOVES, credit, frees_in_a_row, pages_bound, swaps_roles,
 };
 
 use super::holes;
@@ -124,7 +124,7 @@ impl Walk {
         let bound = pages_bound(self.bound, self.blocks, counts.live, u32::MAX);
         assert!(class.pages() <= bound, "{class:?}");
         let frees = frees_in_a_row(self.bound, counts);
-        assert!(frees >= quiet_frees(self.bound, counts).min(counts.live));
+        assert!(frees >= credit(self.bound, counts).min(counts.live));
         let may_park = frees.min(counts.live - class.pages()) > 0;
         if counts.live < most {
             self.allocate(class);

@@ -52,7 +52,7 @@ impl Found {
 
 /// The most frees for which the bound need not be asked, whichever objects they free. More frees
 /// than there are objects come after as many allocations, which make no hole.
-fn most_quiet(bound: Bound, counts: ClassCounts) -> u32 {
+fn most_credit(bound: Bound, counts: ClassCounts) -> u32 {
     let Bound::Holes { base, .. } = bound else {
         return u32::MAX;
     };
@@ -81,9 +81,9 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
                 "the group is over its bound",
                 group as usize,
             )?;
-            let quiet = section.class.quiet() <= most_quiet(self.bound(), counts);
+            let is_kept = section.class.credit() <= most_credit(self.bound(), counts);
             ensure(
-                quiet,
+                is_kept,
                 "S3",
                 "the bound would not be asked in time",
                 group as usize,

@@ -85,7 +85,7 @@ impl<R: RawMutex, G: Granularity> SharedEngine<'_, R, G> {
             self.cancel(&section, NO_SLOT, group);
         }
         if let Freed::Now(_) = entry.mark_freed() {
-            section.class.set_quiet(0);
+            section.class.set_credit(0);
             let freed = self.release(&section, NO_SLOT, group, index);
             if let Some(kept) = freed.kept {
                 self.clear(&section, NO_SLOT, group, kept);

@@ -435,7 +435,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
             let Some(index) = self.next_deferred(section) else {
                 return;
             };
-            section.class.take_quiet();
+            section.class.take_credit();
             if let Some(kept) = self.release(section, slot, group, index).kept {
                 self.clear(section, slot, group, kept);
             }

@@ -16,7 +16,7 @@ use lock_api::RawMutex;
 use surefit_classes::automaton::incremental::{
     self, Effort, InFlight, Next, Rules, compaction, may_swap_roles, next,
 };
-use surefit_classes::automaton::{quiet_frees, swaps_roles};
+use surefit_classes::automaton::{credit, swaps_roles};
 use surefit_classes::{Bound, PageOrder};
 
 use super::engine::{Released, SharedEngine};
@@ -68,12 +68,12 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         group: u32,
         freed: Released<'m>,
     ) {
-        let quiet = match self.bound() {
+        let has_credit = match self.bound() {
             Bound::Unbounded => true,
-            Bound::Holes { .. } => section.class.take_quiet(),
+            Bound::Holes { .. } => section.class.take_credit(),
             Bound::Pages(most) => freed.kept.is_none() && section.class.not_full() <= most,
         };
-        if !quiet {
+        if !has_credit {
             self.settle_slowly(section, slot, group, freed);
         }
     }
@@ -125,7 +125,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
             rounds.effort = rounds.effort.step();
         }
         let counts = self.counts(&section, self.class_of(group));
-        section.class.set_quiet(quiet_frees(self.bound(), counts));
+        section.class.set_credit(credit(self.bound(), counts));
     }
 
     /// F2 and F3: begins a move into the page-block that was freed. If nothing can be moved, gives
@@ -386,7 +386,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
             if self.is_waste(index) {
                 self.entry(index).forget_block();
                 self.remove_live(section);
-                section.class.take_quiet();
+                section.class.take_credit();
                 self.clear(section, slot, group, block);
                 return Victim::Cleared;
             }
@@ -401,7 +401,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         let holes = matches!(self.bound(), Bound::Holes { .. });
         if holes && section.class.tail.get() != page.id.word::<u32>() {
             self.make_last(section, page);
-            section.class.set_quiet(0);
+            section.class.set_credit(0);
         }
     }
 

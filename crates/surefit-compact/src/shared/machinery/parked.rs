@@ -6,9 +6,9 @@
 //! page nor its list.
 //!
 //! ```text
-//! free      not in motion, quiet > 0, live > pages, room ─▶ park: live − 1, quiet − 1
-//! allocate  a pair is parked                             ─▶ take: live + 1, quiet + 1
-//! a free without quiet, or with live = pages; compact; destroy; an exhausted heap
+//! free      not in motion, credit > 0, live > pages, room ─▶ park: live − 1, credit − 1
+//! allocate  a pair is parked                              ─▶ take: live + 1, credit + 1
+//! a free without credit, or with live = pages; compact; destroy; an exhausted heap
 //!                                                        ─▶ give all pairs of the group back
 //! ```
 //! The pairs of a group are a stack. An entry links it through the location that is not its
@@ -19,7 +19,7 @@
 //!   rounded up. Parked and spare entries are together no more than the buffer, as without parked
 //!   pairs.
 //! - K2 Parked page-blocks are holes: pages·π − live counts them, and no page's free page-blocks.
-//!   `quiet` further frees keep holes ≤ δ + ⌊ε·live⌋. A pair is parked only in place of such a
+//!   `credit` further frees keep holes ≤ δ + ⌊ε·live⌋. A pair is parked only in place of such a
 //!   free, and taking it is the inverse.
 //! - K3 While a pair is parked, pages ≤ live, and no page is opened.
 //! - K4 Giving a pair back moves nothing and makes no hole: a hole becomes a free page-block, or
@@ -64,7 +64,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         self.deactivate(entry, state);
         section.parked.push(index, entry, state);
         section.class.remove_live();
-        section.class.take_quiet();
+        section.class.take_credit();
         self.keep_entries(section);
         true
     }
@@ -73,12 +73,12 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
     #[inline]
     fn may_park(&self, section: &Section<'m, R>) -> bool {
         let class = &section.class;
-        let quiet = match self.bound() {
-            Bound::Holes { .. } => class.quiet() > 0,
+        let has_credit = match self.bound() {
+            Bound::Holes { .. } => class.credit() > 0,
             Bound::Unbounded => true,
             Bound::Pages(_) => false,
         };
-        quiet && class.live() > class.pages()
+        has_credit && class.live() > class.pages()
     }
 
     /// Takes a parked pair for a new object, under construction. Returns its entry and its
@@ -88,7 +88,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         let (index, location) = section.parked.pop(|index| self.entry(index))?;
         section.class.add_live();
         if self.bound() != Bound::Unbounded {
-            section.class.set_quiet(section.class.quiet() + 1);
+            section.class.set_credit(section.class.credit() + 1);
         }
         self.begin_construction(index, group, location);
         Some((index, location))

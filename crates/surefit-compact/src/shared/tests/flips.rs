@@ -58,7 +58,7 @@ impl Places {
         let name = |what| format!("group {group}, {what}");
         let class = &section.class;
         self.words(&name("class"), class, 6);
-        self.at(name("quiet"), class.quiet.as_ptr().cast(), 2);
+        self.at(name("credit"), class.credit.as_ptr().cast(), 2);
         self.at(name("left"), class.left.as_ptr(), 1);
         self.at(name("cap"), class.cap.as_ptr(), 1);
         self.words(&name("spare"), &raw const section.spare, 2);
