@@ -31,8 +31,8 @@ impl Fraction {
     /// The fraction `numerator / denominator`.
     ///
     /// # Errors
-    /// [`FractionError`] if the denominator is zero or the fraction is above one half: above that, a
-    /// free would have no move to spare for the bound (section 2.3 of the bounds).
+    /// [`FractionError`] if the denominator is zero or the fraction is above one half: above that,
+    /// a free would have no move to spare for the bound (section 2.3 of the bounds).
     pub const fn new(numerator: u32, denominator: u32) -> Result<Self, FractionError> {
         if denominator == 0 || numerator > denominator / 2 {
             return Err(FractionError);

@@ -11,9 +11,9 @@
 //!   bound       the compaction bound of every size-class, the order of its pages
 //! ```
 //! Nothing here has memory: what is not a table is a pure function of a few numbers. The heaps of
-//! `surefit-compact` and `surefit-direct` are built on both, and so are the models that exhaust them.
-//! The crate has no dependency and does not use `alloc`. The bounds are proved in the module `bounds`
-//! of `surefit-compact`.
+//! `surefit-compact` and `surefit-direct` are built on both, and so are the models that exhaust
+//! them. The crate has no dependency and does not use `alloc`. The bounds are proved in the module
+//! `bounds` of `surefit-compact`.
 //!
 //! # Features
 //! - `many-classes` (default): geometries of up to 128 size-classes. Without it a geometry has at

@@ -1,8 +1,8 @@
 //! The instructions of calls on contiguous objects over a page, with budgets.
 //!
 //! Each path runs in a heap with about a thousand and with about a million live objects of 40 bytes
-//! (371 page-blocks in a page of 16 KiB, all used). The counts must be equal: no call depends on the
-//! size of the heap. Needs valgrind and the runner of the gungraun crate.
+//! (371 page-blocks in a page of 16 KiB, all used). The counts must be equal: no call depends on
+//! the size of the heap. Needs valgrind and the runner of the gungraun crate.
 //!
 //! A budget is the measured value plus a tenth: raise one only with a reason in the commit.
 #![allow(

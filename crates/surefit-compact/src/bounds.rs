@@ -2,7 +2,8 @@
 //!
 //! ## 10. What is public of the code above
 //!
-//! - Section 2: [`automaton::pages_bound`], [`automaton::free`], [`automaton::settle`], [`Fraction`]
+//! - Section 2: [`automaton::pages_bound`], [`automaton::free`], [`automaton::settle`],
+//!   [`Fraction`]
 //! - Sections 3 and 4: [`certify()`], [`Demand`], [`DemandMeter`], [`BlockCount::of`],
 //!   [`BlockCount::in_resize`], [`Pieces`], [`region_bytes`], [`layout::pages_in`],
 //!   [`block_table::certify`]

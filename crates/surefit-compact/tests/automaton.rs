@@ -1,5 +1,5 @@
-//! The engine composes the automaton as the model of its tests does: real heaps beside the model that
-//! surefit-classes exhausts, page by page.
+//! The engine composes the automaton as the model of its tests does: real heaps beside the model
+//! that surefit-classes exhausts, page by page.
 
 #[path = "../../surefit-classes/tests/it/automaton/model.rs"]
 #[expect(dead_code, reason = "what only the search of all states uses")]

@@ -84,8 +84,8 @@ fn beside(worker: impl Fn(u64) + Sync, mut look: impl FnMut()) {
 
 /// Plausible results for a heap of `REGION` bytes while others work on it. They belong to no single
 /// moment: each size-class is counted under its own lock, and a page that goes from class to class
-/// meanwhile counts in each. So a part is at most the region for every class, and nothing has become
-/// negative.
+/// meanwhile counts in each. So a part is at most the region for every class, and nothing has
+/// become negative.
 fn plausible(parts: &Parts) {
     let most = usize::from(INSTANCES) * Geometry::DEFAULT.class_count() * REGION;
     let bytes = [

@@ -38,8 +38,8 @@
 //! free in progress. Here **a move changes nothing until its commit**: v is used, its page is
 //! not-full and keeps its place in the list, and allocations take the page's free blocks. There are
 //! no source pages, no emptying pages, and no further step "involving a source page". A move in
-//! flight adds its target, one page-block, to the fragmentation. A free in progress adds what it has
-//! not paid yet: one not-full page, or one hole and the amount by which it lowered ⌊εh⌋
+//! flight adds its target, one page-block, to the fragmentation. A free in progress adds what it
+//! has not paid yet: one not-full page, or one hole and the amount by which it lowered ⌊εh⌋
 //! ([`bound_in_flight`], [`pages_bound_in_flight`]). In the papers, a class has one not-full or
 //! source page above κ at most, and every free in progress adds one emptying page: π page-blocks.
 //! tests/incremental/papers.rs walks their states.
@@ -58,8 +58,9 @@
 //!
 //! # Source
 //! Craciunas et al., concurrent and incremental Compact-fit (2009), with the departures above.
-//! tests/it/incremental.rs walks every reachable state of small classes;
-//! [section 7 of the bounds](https://docs.rs/surefit-compact/latest/surefit_compact/bounds/index.html#7-threads) has the argument.
+//! tests/it/incremental.rs walks every reachable state of small classes; [section 7 of the
+//! bounds](https://docs.rs/surefit-compact/latest/surefit_compact/bounds/index.html#7-threads) has
+//! the argument.
 
 use core::num::NonZeroUsize;
 
@@ -313,8 +314,9 @@ pub const fn steps_per_move(block_bytes: usize, increment: Option<NonZeroUsize>)
 /// The part of Π remains when the pins are gone, until later frees or a compaction pay it.
 ///
 /// # Source
-/// [The bounds, 7.3](https://docs.rs/surefit-compact/latest/surefit_compact/bounds/index.html#73-pins); tests/it/incremental.rs walks every reachable state of
-/// small classes.
+/// [The bounds,
+/// 7.3](https://docs.rs/surefit-compact/latest/surefit_compact/bounds/index.html#73-pins);
+/// tests/it/incremental.rs walks every reachable state of small classes.
 #[must_use]
 pub const fn bound_in_flight(
     bound: Bound,
@@ -356,8 +358,9 @@ const fn exact(fraction: Fraction, n: u32, part: u32) -> bool {
 /// If `blocks` is zero: a page has page-blocks.
 ///
 /// # Source
-/// [The bounds, 7.4](https://docs.rs/surefit-compact/latest/surefit_compact/bounds/index.html#74-pages-of-a-group). With no calls in progress and no pins, it
-/// is [`super::pages_bound`].
+/// [The bounds,
+/// 7.4](https://docs.rs/surefit-compact/latest/surefit_compact/bounds/index.html#74-pages-of-a-group).
+/// With no calls in progress and no pins, it is [`super::pages_bound`].
 #[must_use]
 pub const fn pages_bound_in_flight(
     bound: Bound,

@@ -33,7 +33,8 @@
 //!
 //! # Source
 //! Craciunas et al., "A Compacting Real-Time Memory Management System" (2008), size-class
-//! automaton. The hole bound is ours ([the bounds, 2.3](https://docs.rs/surefit-compact/latest/surefit_compact/bounds/index.html#23-bound-in-holes)).
+//! automaton. The hole bound is ours ([the bounds,
+//! 2.3](https://docs.rs/surefit-compact/latest/surefit_compact/bounds/index.html#23-bound-in-holes)).
 #![deny(unsafe_code)]
 
 pub mod incremental;
@@ -152,8 +153,8 @@ pub const fn swaps_roles(used: u32, least: u32) -> bool {
 /// Whether a block of the reservoir must move into a hole of the head page. `class` holds the
 /// counts after the free.
 ///
-/// Called at most [`MAX_MOVES`] times per free; a third call would return false
-/// ([the bounds, 2.3](https://docs.rs/surefit-compact/latest/surefit_compact/bounds/index.html#23-bound-in-holes)).
+/// Called at most [`MAX_MOVES`] times per free; a third call would return false ([the bounds,
+/// 2.3](https://docs.rs/surefit-compact/latest/surefit_compact/bounds/index.html#23-bound-in-holes)).
 #[inline]
 #[must_use]
 pub const fn settle(bound: Bound, class: ClassCounts) -> bool {
@@ -216,8 +217,9 @@ pub const fn frees_in_a_row(bound: Bound, class: ClassCounts) -> u32 {
 /// If `blocks` is zero: a page has page-blocks.
 ///
 /// # Source
-/// [The bounds, section 2](https://docs.rs/surefit-compact/latest/surefit_compact/bounds/index.html#2-one-size-class): min(h, the compaction bound at h,
-/// ⌈H/π⌉).
+/// [The bounds, section
+/// 2](https://docs.rs/surefit-compact/latest/surefit_compact/bounds/index.html#2-one-size-class):
+/// min(h, the compaction bound at h, ⌈H/π⌉).
 #[must_use]
 pub const fn pages_bound(bound: Bound, blocks: u32, live: u32, peak: u32) -> u32 {
     let high_water = peak.div_ceil(blocks);

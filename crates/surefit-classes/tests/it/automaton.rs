@@ -12,8 +12,8 @@
 //!   many in some state;
 //! - at κ = 1 there is one state for each h.
 //!
-//! The tests of surefit-compact run real heaps beside the model: the engine composes the automaton in
-//! the same way, page by page.
+//! The tests of surefit-compact run real heaps beside the model: the engine composes the automaton
+//! in the same way, page by page.
 
 #[expect(dead_code, reason = "what only real heaps beside the model use")]
 mod model;

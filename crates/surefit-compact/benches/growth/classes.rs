@@ -1,5 +1,5 @@
-//! A heap with few and with many size-classes, each of which has an object, and one with few and with
-//! many free pages.
+//! A heap with few and with many size-classes, each of which has an object, and one with few and
+//! with many free pages.
 
 use core::alloc::Layout;
 use core::hint::black_box;

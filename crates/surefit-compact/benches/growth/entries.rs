@@ -24,8 +24,8 @@ fn layout(bytes: usize) -> Layout {
     Layout::from_size_align(bytes, 1).expect("a layout")
 }
 
-/// Objects of 40 bytes with entries, every tenth of them freed, as many entries lent, and an object in
-/// pieces of [`LONG`] bytes.
+/// Objects of 40 bytes with entries, every tenth of them freed, as many entries lent, and an object
+/// in pieces of [`LONG`] bytes.
 struct Scene {
     heap: EntryHeap<'static>,
     entries: Vec<u32>,

@@ -39,7 +39,8 @@ Instructions of one call on x86-64, counted by callgrind, in a heap with few and
 have many of. `cargo bench -p surefit-compact --bench growth` counts them, and fails if a call grows that is
 documented not to.";
 
-/// Memory that begins at 16 KiB, so that two heaps of one size are divided alike. It is not touched.
+/// Memory that begins at 16 KiB, so that two heaps of one size are divided alike. It is not
+/// touched.
 fn region(bytes: usize) -> &'static mut [MaybeUninit<u8>] {
     let memory = Box::leak(Box::new_uninit_slice(bytes + (16 << 10)));
     let first = memory.as_ptr().align_offset(16 << 10);

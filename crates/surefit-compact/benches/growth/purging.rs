@@ -22,7 +22,8 @@ struct Zeros;
 
 static NOW: AtomicU32 = AtomicU32::new(0);
 
-// SAFETY: all memory is usable, and zero when it comes; no row writes to an object, and no page is freed.
+// SAFETY: all memory is usable, and zero when it comes; no row writes to an object, and no page is
+// freed.
 unsafe impl Source for Zeros {
     const ZEROED: bool = true;
     const PURGES: bool = true;

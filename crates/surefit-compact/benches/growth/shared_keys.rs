@@ -10,7 +10,8 @@ use surefit_testkit::growth::{Grows, Table};
 use crate::shared::{PINS, config};
 use crate::{OBJECTS, Object, THREADS, region};
 
-/// Objects that were freed while they were pinned, and are not any more: no call has freed their memory yet.
+/// Objects that were freed while they were pinned, and are not any more: no call has freed their
+/// memory yet.
 const DEFERRED: (&str, [usize; 2]) = ("deferred frees", [10, 1000]);
 
 type Heap = SharedKeyHeap<'static, RawMutex>;

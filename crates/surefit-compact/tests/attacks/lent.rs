@@ -65,7 +65,8 @@ fn places_and_lengths_of_any_number_are_taken_or_told() {
     assert_eq!((made - dropped, dropped > 0), (heap.entries_made(), true));
 }
 
-/// Entries are lent until the table cannot grow, whatever lives and is parked; moves make room for more.
+/// Entries are lent until the table cannot grow, whatever lives and is parked; moves make room for
+/// more.
 #[test]
 fn a_heap_lends_all_that_its_table_can_hold() {
     let mut region = region(1 << 17);

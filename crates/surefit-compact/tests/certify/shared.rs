@@ -1,5 +1,5 @@
-//! Certificates of shared heaps: heaps of exactly the certified size serve the demand, with pins held and through several
-//! threads' buffers.
+//! Certificates of shared heaps: heaps of exactly the certified size serve the demand, with pins
+//! held and through several threads' buffers.
 
 use proptest::prelude::*;
 use surefit_compact::automaton::incremental::{bound_in_flight, pages_bound_in_flight};
@@ -18,7 +18,7 @@ use crate::{configs, exact, geometry};
 pub(crate) type Lock = parking_lot::RawMutex;
 type Object = Bytes<u8>;
 
-// ---- a script inside a demand, in exactly the certified bytes ----------------------------------------------------------
+// ---- a script inside a demand, in exactly the certified bytes -----------------------------------
 
 /// Asserts that every size-class is within the bound for calls in progress and pins.
 pub(crate) fn assert_within<G: Granularity>(
@@ -114,7 +114,8 @@ impl<G: Granularity> Script<'_, '_, '_, G> {
             .expect("live");
     }
 
-    /// Fills the demand with one size; frees all but every `keep`th object while `pins` of these are pinned.
+    /// Fills the demand with one size; frees all but every `keep`th object while `pins` of these
+    /// are pinned.
     fn wave(&mut self, len: usize, keep: usize, pins: usize) {
         while self.insert(len) {}
         let kept = self.live.iter().enumerate();
@@ -279,7 +280,7 @@ proptest! {
     }
 }
 
-// ---- exact, and tight ----------------------------------------------------------------------------------------------------
+// ---- exact, and tight ---------------------------------------------------------------------------
 
 /// How many objects one thread gets when every class is filled to its peak.
 fn served<G: Granularity>(config: &SharedConfig<G>, most: &[u32], bytes: usize) -> u64 {
@@ -327,7 +328,8 @@ fn check_exact<G: Granularity>() {
                     "{more} bytes more"
                 );
             }
-            // No entries wait in other groups here, so their pages are what this script can do without.
+            // No entries wait in other groups here, so their pages are what this script can do
+            // without.
             let fewer = aligned_bytes - (spare * 12) as usize - 1024 - 256;
             assert!(served(&config, most, fewer) < demanded, "{most:?}");
         }

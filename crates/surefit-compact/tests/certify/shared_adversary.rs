@@ -1,4 +1,5 @@
-//! What pins leave behind, and an adversary that makes a shared heap hold nearly all that is certified.
+//! What pins leave behind, and an adversary that makes a shared heap hold nearly all that is
+//! certified.
 
 use surefit_compact::certify::{Budget, ClassSet, Demand, Sharing, certify_shared};
 use surefit_compact::shared::{Local, PerClass, SharedConfig, SharedHeap};
@@ -181,7 +182,8 @@ fn what_pins_leave_is_owed_in_every_class_at_once_until_a_compaction_pays() {
             .for_each(|(_, object)| local.free_bytes(object).expect("live"));
         drop(guards);
         kept.extend(alone);
-        // Nothing is pinned any more, and yet max(κ, Π + 1) = 4 not-full pages stay, in this class and in those before.
+        // Nothing is pinned any more, and yet max(κ, Π + 1) = 4 not-full pages stay, in this class
+        // and in those before.
         assert_eq!(heap.class_usage(class).expect("a class").not_full_pages, 4);
         assert_eq!(heap.stats().debt, 3 * (number as u64 + 1));
     }

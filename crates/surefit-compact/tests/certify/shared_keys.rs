@@ -49,7 +49,8 @@ fn churn(config: &SharedConfig, frees: u64, seed: u64) {
     let mut live: Vec<(Name, u64)> = Vec::new();
     let (mut smalls, mut larges, mut bytes) = (Vec::new(), Vec::new(), 0);
     for freed in 0..frees {
-        // Pinned objects that were freed are still part of the demand: room for GUARDS of the larger ones is left.
+        // Pinned objects that were freed are still part of the demand: room for GUARDS of the
+        // larger ones is left.
         while (live.len() as u64) < OBJECTS - 3 && bytes + 256 <= 9000 - 3 * 256 {
             let (name, cost) = if random.random_bool(0.7) {
                 (
@@ -187,7 +188,8 @@ fn objects_that_wander_between_instances_are_never_refused() {
 
 #[test]
 fn a_compaction_that_may_not_move_leaves_nothing_unpaid() {
-    // An object that is freed while it is pinned waits for a later call of its class, which pays for it as for its own.
+    // An object that is freed while it is pinned waits for a later call of its class, which pays
+    // for it as for its own.
     let config = Config::new(geometry(1024, 4), Bound::Pages(1)).expect("valid");
     let config = shared(&config);
     let mut memory = junk(1 << 20);

@@ -1,4 +1,5 @@
-//! The joint bound of shared heaps against the best of all mixes, its errors, and what each kind of sharing costs.
+//! The joint bound of shared heaps against the best of all mixes, its errors, and what each kind of
+//! sharing costs.
 
 use surefit_compact::automaton::incremental::pages_bound_in_flight;
 use surefit_compact::certify::{

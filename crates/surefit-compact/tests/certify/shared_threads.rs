@@ -1,5 +1,5 @@
-//! Several threads divide a demand between them in a heap of exactly the certified size: nothing is refused, and every
-//! size-class is within the bound for calls in progress whenever somebody looks.
+//! Several threads divide a demand between them in a heap of exactly the certified size: nothing is
+//! refused, and every size-class is within the bound for calls in progress whenever somebody looks.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -23,7 +23,8 @@ const SHARE: Budget = Budget {
     classes: ClassSet::EMPTY,
 };
 
-/// One thread's calls: grows to its share, shrinks, and holds a guard on one of its objects most of the time.
+/// One thread's calls: grows to its share, shrinks, and holds a guard on one of its objects most of
+/// the time.
 fn script<G: Granularity>(heap: &SharedHeap<'_, Lock, G>, config: &Config, seed: u64) {
     let local = heap.register().expect("as configured");
     let mut random = ChaCha8Rng::seed_from_u64(seed);

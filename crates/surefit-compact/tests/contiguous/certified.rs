@@ -49,7 +49,8 @@ impl<W: Width> Certified<'_, W> {
         (pages, live < window.objects as usize)
     }
 
-    /// Resizes a contiguous object, within its pages or to others of which the demand allows another one.
+    /// Resizes a contiguous object, within its pages or to others of which the demand allows
+    /// another one.
     fn resize_large(&mut self, random: &mut Random) {
         let at = random.below(self.checked.large.len());
         let old = self.checked.large[at].0.len().div_ceil(PAGE);

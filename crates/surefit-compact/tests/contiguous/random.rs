@@ -23,7 +23,8 @@ fn smaller_slots<W: Width>(checked: &Checked<'_, W>, slot_pages: usize) -> usize
     slots.len()
 }
 
-/// A random call; `len` is the length of what it allocates. Returns the most pages that it may move.
+/// A random call; `len` is the length of what it allocates. Returns the most pages that it may
+/// move.
 fn call<W: Width>(checked: &mut Checked<'_, W>, random: &mut Random, len: usize) -> usize {
     let slots =
         |checked: &Checked<'_, W>, pages| 2 * smaller_slots(checked, slot(pages)) * slot(pages);

@@ -431,8 +431,8 @@ impl<'a> Drive<'a> {
         names.take(self.setup.guards as usize).collect()
     }
 
-    /// Frees objects while some of others are pinned; in a heap of keys, also some that are themselves
-    /// pinned. Objects that the heap's life does not allow to free stay live.
+    /// Frees objects while some of others are pinned; in a heap of keys, also some that are
+    /// themselves pinned. Objects that the heap's life does not allow to free stay live.
     fn free_while_pinned(&mut self, kept: &[Object], freed: &[Object]) -> Outcome {
         let most = usize::try_from(self.frees).unwrap_or(usize::MAX);
         let (freed, stay) = freed.split_at(freed.len().min(most));

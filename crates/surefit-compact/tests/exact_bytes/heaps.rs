@@ -58,7 +58,8 @@ pub(crate) trait UnderTest {
     fn pinned(&mut self, names: &[Name], run: &mut dyn FnMut(&mut dyn UnderTest));
     /// Gives an instance a quota, if there are instances.
     fn set_quota(&mut self, _instance: u32, _bytes: usize) {}
-    /// Data pages in use, and the most bytes that the free of a page-block moved, or a section copied.
+    /// Data pages in use, and the most bytes that the free of a page-block moved, or a section
+    /// copied.
     fn numbers(&self) -> Numbers;
     /// Verifies every invariant; pins may have left debts.
     fn check(&self) -> Result<(), Corruption>;

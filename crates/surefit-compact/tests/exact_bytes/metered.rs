@@ -59,8 +59,8 @@ impl Script {
         chooser.one_of(&self.demands)
     }
 
-    /// The most generations of keys that the calls end: a call ends one, or leaves an object that is
-    /// freed in the end.
+    /// The most generations of keys that the calls end: a call ends one, or leaves an object that
+    /// is freed in the end.
     pub(crate) fn ends(&self) -> u64 {
         self.calls.len() as u64
     }

@@ -1,5 +1,5 @@
-//! Pins of objects in a size-class that only an alignment reaches, in exactly the bytes of a certificate that
-//! names the longest pinned object and its alignment.
+//! Pins of objects in a size-class that only an alignment reaches, in exactly the bytes of a
+//! certificate that names the longest pinned object and its alignment.
 
 use surefit_compact::certify::{Budget, ClassSet, Demand};
 use surefit_compact::{Bound, Spacing};
@@ -11,11 +11,12 @@ use crate::setup::{ALIGN, Kind, Limits, Setup};
 /// Objects that guards keep, each in a page of its own.
 const GUARDS: usize = 6;
 
-/// Length and alignment of the pinned objects: their page-blocks have 48 bytes; unaligned they would have 40.
+/// Length and alignment of the pinned objects: their page-blocks have 48 bytes; unaligned they
+/// would have 40.
 const PINNED: (usize, usize) = (40, 16);
 
-/// Fills pages, frees all but one pinned object of each, and takes the rest of the budget in whole pages.
-/// Returns how many of these were refused.
+/// Fills pages, frees all but one pinned object of each, and takes the rest of the budget in whole
+/// pages. Returns how many of these were refused.
 fn refused(heap: &mut dyn UnderTest, per_page: usize, pages: usize) -> usize {
     let page = 1024;
     let mut name = || {

@@ -150,11 +150,11 @@ pub(crate) struct Setup {
     pub(crate) threads: u32,
     pub(crate) guards: u32,
     pub(crate) instances: u16,
-    /// The longest object that guards pin, and the strictest alignment of those that they do; `None` if
-    /// they pin any.
+    /// The longest object that guards pin, and the strictest alignment of those that they do;
+    /// `None` if they pin any.
     pub(crate) pinned: Option<(usize, usize)>,
-    /// Of heaps of keys: frees and resizes in the heap's life, and those of the script that a demand
-    /// was read from.
+    /// Of heaps of keys: frees and resizes in the heap's life, and those of the script that a
+    /// demand was read from.
     pub(crate) frees: u64,
     pub(crate) metered: u64,
 }

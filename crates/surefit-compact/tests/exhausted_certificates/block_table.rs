@@ -1,4 +1,5 @@
-//! `block_table::certify`: no script of objects in frames is refused in exactly the certified bytes, wherever they begin.
+//! `block_table::certify`: no script of objects in frames is refused in exactly the certified
+//! bytes, wherever they begin.
 
 use core::alloc::Layout;
 use core::mem::MaybeUninit;

@@ -1,4 +1,5 @@
-//! Heaps that threads share: one after another, several registrations make calls, with guards held at any point.
+//! Heaps that threads share: one after another, several registrations make calls, with guards held
+//! at any point.
 
 use std::cell::RefCell;
 
@@ -47,7 +48,8 @@ pub(crate) enum Step {
     Join(usize),
     /// Gives an instance a quota of one page, or none.
     Quota(u32, bool),
-    /// A call of the first registration pauses after so many of its sections, while the second one makes a call.
+    /// A call of the first registration pauses after so many of its sections, while the second one
+    /// makes a call.
     During(Call, usize, Call),
 }
 
@@ -339,7 +341,8 @@ impl<H: Shared> Play<'_, H> {
             }
             Step::Pin(number) => {
                 let object = self.live[number].as_ref().expect("live");
-                // SAFETY: S1: scripts free what has no guard, unless the heap frees pinned objects (`steps`).
+                // SAFETY: S1: scripts free what has no guard, unless the heap frees pinned objects
+                // (`steps`).
                 self.guards[number] = Some(unsafe { self.heap.pin(object) }?);
                 book.live[number].guards = 1;
             }
@@ -359,7 +362,8 @@ impl<H: Shared> Play<'_, H> {
         Ok(())
     }
 
-    /// One call while another one pauses. What they free is live until both have returned, and then leaves the lists.
+    /// One call while another one pauses. What they free is live until both have returned, and then
+    /// leaves the lists.
     fn meet(
         &mut self,
         book: &mut Book<'_>,
