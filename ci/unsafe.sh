@@ -58,7 +58,7 @@ crates/surefit-compact/src/shared/one_instance/key.rs
 crates/surefit-compact/src/shared/one_instance/key_guard.rs
 crates/surefit-compact/src/shared/machinery/objects.rs
 crates/surefit-compact/src/shared/shape.rs
-crates/surefit-compact/src/shared/machinery/sure.rs
+crates/surefit-compact/src/shared/machinery/abort_on_unwind.rs
 crates/surefit-direct/src/shared/chain.rs
 crates/surefit-direct/src/shared/common.rs
 crates/surefit-direct/src/shared/heap.rs

@@ -2,7 +2,7 @@
 //! resident, and how much memory the heap holds.
 //!
 //! ```text
-//! free pages, in the engine's list:   held | newest … oldest | those that were given back, by group
+//! free pages, in the engine's list:   held | newest … oldest | those that were given back, by cluster
 //!                                          └─── spare ────┘
 //!                                     └──── resident ─────┘
 //! ```
@@ -11,14 +11,14 @@
 //! another is free. A free page that was given back names itself as its predecessor; a spare one
 //! names the spare one before it, the first one nothing; a held one names nothing.
 //!
-//! A *group* is as many neighbouring pages as one page of the operating system has: one page where
-//! these are no larger. Groups are given back whole. One of their pages that is touched makes all
-//! of them resident; they follow each other in the list, and become resident together.
+//! A *cluster* is as many neighbouring pages as one page of the operating system has: one page
+//! where these are no larger. Clusters are given back whole. One of their pages that is touched
+//! makes all of them resident; they follow each other in the list, and become resident together.
 //!
 //! # Invariants
 //! - S1 `spare` counts the free pages that are neither held nor were given back; `oldest` is the
 //!   last of them.
-//! - S2 The pages of a group that was given back follow each other in the list, all of them.
+//! - S2 The pages of a cluster that was given back follow each other in the list, all of them.
 //! - S3 No more than `most` bytes are resident, as [`Stock::resident_bytes`] counts them: the
 //!   limit, or what was resident when the limit became less than that.
 //! - S4 The first `held_pages` pages, opened or not, and the address table's room from `held_table`
@@ -26,7 +26,7 @@
 //!   ones of these pages, which are the first in the list; `last_held` is the last of them.
 //!
 //! # Bounds
-//! Every function is O(pages of a group), except those that collect a run of neighbours: O(run).
+//! Every function is O(pages of a cluster), except those that collect a run of neighbours: O(run).
 
 #![cfg_attr(not(feature = "os"), allow(dead_code, reason = "what `os` uses"))]
 #![deny(unsafe_code)]
@@ -185,7 +185,7 @@ impl<'m, W: Width> Stock<'_, 'm, W> {
         }
         let spare = self.supply.spare.get();
         if spare == 0 {
-            return self.revive_group(page);
+            return self.revive_cluster(page);
         }
         self.supply.set_spare(spare - 1);
         match spare {
@@ -212,13 +212,13 @@ impl<'m, W: Width> Stock<'_, 'm, W> {
         }
     }
 
-    /// The first page of a group that was given back was taken: the others are resident again.
-    fn revive_group(&self, taken: Page<'m, W>) {
+    /// The first page of a cluster that was given back was taken: the others are resident again.
+    fn revive_cluster(&self, taken: Page<'m, W>) {
         let (mut before, mut link) = (W::Word::NIL, self.list.get());
-        for _ in 1..self.group() {
-            let page = self.pages.linked(link).expect("groups are whole (S2)");
+        for _ in 1..self.cluster() {
+            let page = self.pages.linked(link).expect("clusters are whole (S2)");
             debug_assert!(
-                self.first_of_group(page.id.word()) == self.first_of_group(taken.id.word())
+                self.first_of_cluster(page.id.word()) == self.first_of_cluster(taken.id.word())
             );
             page.record.prev.set(before);
             self.supply.set_spare(self.supply.spare.get() + 1);
@@ -282,13 +282,13 @@ fn size_of_record<W: Width>() -> usize {
 
 impl<W: Width> Stock<'_, '_, W> {
     /// Pages in one page of the operating system, at least one.
-    fn group(&self) -> u32 {
+    fn cluster(&self) -> u32 {
         let pages = self.supply.unit.div_ceil(self.pages.geometry.page_bytes());
         u32::try_from(pages).expect("a page of the operating system is small")
     }
 
-    fn first_of_group(&self, page: u32) -> u32 {
-        page / self.group() * self.group()
+    fn first_of_cluster(&self, page: u32) -> u32 {
+        page / self.cluster() * self.cluster()
     }
 
     /// Free pages that were given back.
@@ -416,23 +416,25 @@ impl<W: Width> Stock<'_, '_, W> {
 
 impl<'m, W: Width> Stock<'_, 'm, W> {
     /// At most `most` neighbouring spare pages, around the one that was freed first, in whole
-    /// groups. `None` if there are none; and if the group of that page is not all free: then the
-    /// page becomes the newest, so that the next call looks at another one.
+    /// clusters. `None` if there are none; and if the cluster of that page is not all free: then
+    /// the page becomes the newest, so that the next call looks at another one.
     pub(crate) fn oldest_run(&self, most: u32) -> Option<Run> {
-        let group = self.group();
+        let cluster = self.cluster();
         let oldest = self.pages.linked(self.supply.oldest.get())?;
-        let first = self.first_of_group(oldest.id.word());
-        if most < group || !self.is_group_spare(first, group) {
+        let first = self.first_of_cluster(oldest.id.word());
+        if most < cluster || !self.is_cluster_spare(first, cluster) {
             self.put_first(oldest);
             return None;
         }
-        let (mut start, mut end) = (first, first + group);
-        while end - start + group <= most && self.is_group_spare(end, group) {
-            end += group;
+        let (mut start, mut end) = (first, first + cluster);
+        while end - start + cluster <= most && self.is_cluster_spare(end, cluster) {
+            end += cluster;
         }
-        while end - start + group <= most && start > 0 && self.is_group_spare(start - group, group)
+        while end - start + cluster <= most
+            && start > 0
+            && self.is_cluster_spare(start - cluster, cluster)
         {
-            start -= group;
+            start -= cluster;
         }
         Some(Run {
             first: start,
@@ -440,8 +442,8 @@ impl<'m, W: Width> Stock<'_, 'm, W> {
         })
     }
 
-    fn is_group_spare(&self, first: u32, group: u32) -> bool {
-        (first..first + group).all(|number| {
+    fn is_cluster_spare(&self, first: u32, cluster: u32) -> bool {
+        (first..first + cluster).all(|number| {
             let page = self.pages.page(number).filter(|_| number < self.frontier);
             let page = page.filter(|_| !self.is_held(number));
             page.is_some_and(|page| page.used() == 0 && !is_given_back(page))

@@ -1,4 +1,5 @@
-//! 48 threads send each other collections and strings, in waves: most objects end in another thread than the one that made them.
+//! 48 threads send each other collections and strings, in waves: most objects end in another thread
+//! than the one that made them.
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{mpsc, Arc, Mutex};
 use std::thread;

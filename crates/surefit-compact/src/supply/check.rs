@@ -46,7 +46,7 @@ impl<W: Width> Stock<'_, '_, W> {
             "fewer pages are spare than ever were",
             found as usize,
         )?;
-        self.check_groups(link)?;
+        self.check_clusters(link)?;
         let bytes = self.resident_bytes();
         ensure(
             bytes <= self.supply.most.get(),
@@ -142,8 +142,8 @@ impl<W: Width> Stock<'_, '_, W> {
         )
     }
 
-    fn check_groups(&self, first: W::Word) -> Result<(), Corruption> {
-        let (group, mut link, mut found) = (self.group(), first, 0);
+    fn check_clusters(&self, first: W::Word) -> Result<(), Corruption> {
+        let (cluster, mut link, mut found) = (self.cluster(), first, 0);
         let mut expected = 0;
         while let Some(page) = self.pages.linked(link) {
             let number = page.id.word::<u32>();
@@ -155,13 +155,13 @@ impl<W: Width> Stock<'_, '_, W> {
             )?;
             let held = number < self.supply.held_pages.get();
             ensure(!held, "S4", "a held page was given back", number as usize)?;
-            if found % group == 0 {
-                expected = self.first_of_group(number);
+            if found % cluster == 0 {
+                expected = self.first_of_cluster(number);
             }
             ensure(
                 number == expected,
                 "S2",
-                "a group was not given back whole",
+                "a cluster was not given back whole",
                 number as usize,
             )?;
             expected += 1;
@@ -169,9 +169,9 @@ impl<W: Width> Stock<'_, '_, W> {
             link = page.record.next.get();
         }
         ensure(
-            found % group == 0,
+            found % cluster == 0,
             "S2",
-            "a group was not given back whole",
+            "a cluster was not given back whole",
             found as usize,
         )
     }

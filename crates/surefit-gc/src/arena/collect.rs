@@ -101,7 +101,7 @@ impl<'m, I: Index> Store<'m, I> {
         });
         // SAFETY: S1, S2: all that the root leads to was reached, and nobody else holds references
         // between mutations.
-        unsafe { finalizable.settle(heap, kinds, |object| tracer.is_marked(object)) };
+        unsafe { finalizable.process(heap, kinds, |object| tracer.is_marked(object)) };
         // SAFETY: S1: of that heap.
         unsafe { finalizable.drop_dying(heap, kinds) };
         let swept = sweep(source, tracer.marks());
@@ -194,7 +194,7 @@ impl<I: Index> Drop for Store<'_, I> {
     fn drop(&mut self) {
         let (source, kinds, finalizable) = self.allocator.closed();
         // SAFETY: S1, S2: of that heap, and nothing is used again.
-        unsafe { finalizable.settle(&source.heap, kinds, |_| false) };
+        unsafe { finalizable.process(&source.heap, kinds, |_| false) };
         // SAFETY: S1, as above.
         let drop_dying = || unsafe { finalizable.drop_dying(&source.heap, kinds) };
         let _rest = Finally(drop_dying);

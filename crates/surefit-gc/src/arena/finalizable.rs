@@ -2,23 +2,23 @@
 //! cells. They are in lists, so that all other objects cost nothing.
 //!
 //! ```text
-//! settle:      for every object of the list:
+//! process:     for every object of the list:
 //!                  reached: it stays; a weak cell whose target was not reached is cleared
 //!                  else: it leaves the list; if its value is to be dropped, it becomes a dying one
 //! drop_dying:  while there is a dying object: it leaves the list; its value is dropped
 //! ```
-//! `settle` runs no code of the program, and it clears weak cells before any value is dropped. A
+//! `process` runs no code of the program, and it clears weak cells before any value is dropped. A
 //! value leaves the list before it is dropped, so a value whose `drop` unwinds is dropped only
 //! once. The next collection drops and frees the others.
 //!
 //! Both go object by object, for collections in steps. What is allocated meanwhile enters `newest`,
-//! which is another list than the one that is being settled.
+//! which is another list than the one that is being processed.
 //!
 //! # Invariants
-//! - A3: `newest`, `settling` and the links from them name all finalizable objects that no
+//! - A3: `newest`, `pending` and the links from them name all finalizable objects that no
 //!   collection found dead, each once. `dying` and the links from it name those that are to be
-//!   dropped, each once. 0 ends a list. In steps, objects are settled in Weak alone, and what is to
-//!   be dropped is condemned.
+//!   dropped, each once. 0 ends a list. In steps, objects are processed in Weak alone, and what is
+//!   to be dropped is condemned.
 
 use core::cell::Cell;
 use core::ptr::NonNull;
@@ -36,7 +36,7 @@ pub(super) const UNFINISHED: u32 = 0;
 #[derive(Debug)]
 pub(super) struct Finalizable {
     newest: Cell<u32>,
-    settling: Cell<u32>,
+    pending: Cell<u32>,
     dying: Cell<u32>,
     dropped: Cell<u64>,
 }
@@ -45,7 +45,7 @@ impl Finalizable {
     pub(super) const fn new() -> Self {
         Self {
             newest: Cell::new(0),
-            settling: Cell::new(0),
+            pending: Cell::new(0),
             dying: Cell::new(0),
             dropped: Cell::new(0),
         }
@@ -65,46 +65,46 @@ impl Finalizable {
     /// an object was reached.
     ///
     /// # Safety
-    /// As [`Finalizable::settle_one`].
-    pub(super) unsafe fn settle<I: Index>(
+    /// As [`Finalizable::process_one`].
+    pub(super) unsafe fn process<I: Index>(
         &self,
         heap: &Heap<'_, I>,
         kinds: &Kinds<'_>,
         is_reached: impl Fn(NonNull<u8>) -> bool,
     ) {
         // SAFETY: S1 and S2 are the caller's. These are what steps left, if they did.
-        while unsafe { self.settle_one(heap, kinds, &is_reached) } {}
-        self.begin_to_settle();
+        while unsafe { self.process_one(heap, kinds, &is_reached) } {}
+        self.begin_to_process();
         // SAFETY: S1 and S2 are the caller's.
-        while unsafe { self.settle_one(heap, kinds, &is_reached) } {}
+        while unsafe { self.process_one(heap, kinds, &is_reached) } {}
     }
 
-    /// From now on, all objects of the list are to be settled. None is at the moment.
-    pub(super) fn begin_to_settle(&self) {
-        if self.settling.get() == 0 {
-            self.settling.set(self.newest.take());
+    /// From now on, all objects of the list are to be processed. None is at the moment.
+    pub(super) fn begin_to_process(&self) {
+        if self.pending.get() == 0 {
+            self.pending.set(self.newest.take());
         }
     }
 
-    /// Settles one object. Returns whether there was one.
+    /// Processes one object. Returns whether there was one.
     ///
     /// # Safety
     /// S1: these are the lists of this heap's objects. S2: an object that was not reached is not
     /// used again.
-    pub(super) unsafe fn settle_one<I: Index>(
+    pub(super) unsafe fn process_one<I: Index>(
         &self,
         heap: &Heap<'_, I>,
         kinds: &Kinds<'_>,
         is_reached: impl Fn(NonNull<u8>) -> bool,
     ) -> bool {
-        let number = self.settling.get();
+        let number = self.pending.get();
         if number == 0 {
             return false;
         }
         // SAFETY: S1: live (A3).
         let place = unsafe { Place::of(heap, number) };
         // SAFETY: S1: finalizable (A3).
-        self.settling.set(unsafe { place.link() });
+        self.pending.set(unsafe { place.link() });
         // SAFETY: S1: finished (A3).
         let end = kinds.get(unsafe { place.kind() }).end;
         let list = match (is_reached(place.object), end) {
@@ -169,12 +169,12 @@ impl Finalizable {
 
     /// The numbers of the first objects of all lists.
     pub(super) fn heads(&self) -> [u32; 3] {
-        [self.newest.get(), self.settling.get(), self.dying.get()]
+        [self.newest.get(), self.pending.get(), self.dying.get()]
     }
 
     /// The same cells, for tests of the checker.
     #[cfg(test)]
     pub(super) const fn heads_mut(&self) -> [&Cell<u32>; 3] {
-        [&self.newest, &self.settling, &self.dying]
+        [&self.newest, &self.pending, &self.dying]
     }
 }

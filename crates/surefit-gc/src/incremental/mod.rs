@@ -57,13 +57,12 @@
 //! Work is counted in units: a root, a weak reference, a word of an object that is scanned (at
 //! least the references that it reported), a word of mark bits, a freed object or part of one, a
 //! word that the space moves meanwhile, a pair of free neighbours. A step does less than its budget
-//! plus
-//! [`Incremental::most_excess`]: the largest of a stride of references, and a free of the space. The
-//! roots are a step by themselves, of one unit per reference. A cycle does at most as much as
-//! `roots`, the words of what it marks with one unit per scan, the weak references, the words of
-//! bits for each pass and for the sweep, and one per object that it frees. docs/bounds.md, 5.1,
-//! derives this. Not counted are a few numbers per size-class that Compact-fit reads when a sweep
-//! begins.
+//! plus [`Incremental::most_excess`]: the largest of a stride of references, and a free of the
+//! space. The roots are a step by themselves, of one unit per reference. A cycle does at most as
+//! much as `roots`, the words of what it marks with one unit per scan, the weak references, the
+//! words of bits for each pass and for the sweep, and one per object that it frees. docs/bounds.md,
+//! 5.1, derives this. Not counted are a few numbers per size-class that Compact-fit reads when a
+//! sweep begins.
 //!
 //! A store costs one load and two bits more while marking, one comparison otherwise.
 //!

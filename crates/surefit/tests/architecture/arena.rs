@@ -115,8 +115,8 @@ fn one_object_of_a_rust_program() {
 
     walk.step("Trace the root");
     tracing();
-    walk.step("Settle the finalizable objects");
-    settling();
+    walk.step("Process the finalizable objects");
+    processing();
 
     walk.step("Sweep from mark to mark");
     arena.mutate(|mc, root| {
@@ -194,7 +194,7 @@ fn tracing() {
     );
 }
 
-fn settling() {
+fn processing() {
     let ends = Ends::default();
     let mut region = [MaybeUninit::uninit(); 1 << 14];
     let made = Arena::<Held>::new(&mut region, |_| Ok(Roots::default()));

@@ -62,6 +62,9 @@ struct Emitted {
     region_bytes: usize,
 }
 
+/// What the emitted text says if the region was taken before.
+const ONCE: &str = "\"taken once\"";
+
 fn rust(module: &str, asked: &Asked, spec: &Spec) -> Result<String> {
     let options = options(spec)?;
     let report = report(asked, spec)?;
@@ -92,7 +95,7 @@ fn rust(module: &str, asked: &Asked, spec: &Spec) -> Result<String> {
 //! the demand. One free makes at most {moves} and copies at most {moved} bytes.{origin}
 //!
 //! To make the heap, in a program whose module this is:
-//! `Heap::<{module}::Words>::new({module}::MEMORY.take().expect(\"taken once\"), &{module}::CONFIG)`.
+//! `Heap::<{module}::Words>::new({module}::MEMORY.take().expect({ONCE}), &{module}::CONFIG)`.
 
 use surefit::compact::certify::{{Budget, ClassSet, Demand, region_bytes}};
 use surefit::compact::geometry::{{Geometry, GeometrySpec, Spacing, Tail}};
@@ -121,7 +124,9 @@ const _: () = assert!(
 pub(crate) static MEMORY: Region<REGION_BYTES, Page{align}K> = Region::new();
 ",
         name = one_line(&report.name),
-        origin = report.origin().map_or_else(String::new, |line| format!(" {line}")),
+        origin = report
+            .origin()
+            .map_or_else(String::new, |line| format!(" {line}")),
         moves = counted(u64::from(report.moves_max_per_op.unwrap_or(0)), "move"),
         moved = grouped(report.moved_bytes_max_per_op),
         config = config_text(&options.config, &bound),

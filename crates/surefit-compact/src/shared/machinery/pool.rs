@@ -187,7 +187,7 @@ impl<'m, R: RawMutex> Store<'m, R> {
     }
 
     /// The pool, locked.
-    pub(crate) fn pool(&self) -> lock_api::MutexGuard<'_, Sure<R>, Pool> {
+    pub(crate) fn pool(&self) -> lock_api::MutexGuard<'_, AbortOnUnwind<R>, Pool> {
         surefit_core::point();
         let mut pool = self.pool.0.lock();
         pool.sections += 1;

@@ -57,10 +57,10 @@ impl<I: Index> StepStore<'_, I> {
         check_places(&tables)?;
         check_marks(&tables)?;
         check_pending(&tables)?;
-        let [_, settling, dying] = finalizable.heads();
-        let what = "objects are settled in another phase than Weak; the first is";
-        let may_settle = settling == 0 || tables.state.phase == ArenaPhase::Weak;
-        ensure(may_settle, "A3", what, settling as usize)?;
+        let [_, pending, dying] = finalizable.heads();
+        let what = "objects are processed in another phase than Weak; the first is";
+        let may_process = pending == 0 || tables.state.phase == ArenaPhase::Weak;
+        ensure(may_process, "A3", what, pending as usize)?;
         let may_die = matches!(tables.state.phase, ArenaPhase::Weak | ArenaPhase::Drop);
         let mut next = dying;
         while next != 0 {

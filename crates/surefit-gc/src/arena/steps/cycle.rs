@@ -13,7 +13,7 @@ impl<I: Index> StepStore<'_, I> {
     pub(super) fn advance(&mut self, budget: u64) -> u64 {
         match self.state.phase {
             ArenaPhase::Mark => self.mark(budget),
-            ArenaPhase::Weak => self.settle_one(),
+            ArenaPhase::Weak => self.process_one(),
             ArenaPhase::Drop => self.drop_one(),
             ArenaPhase::Sweep => self.sweep(budget),
             ArenaPhase::Merge => self.merge(),
@@ -55,20 +55,20 @@ impl<I: Index> StepStore<'_, I> {
         state.cycle.deepest = state.pending.deepest();
         state.steps.overruns += overruns;
         if !goes_on {
-            finalizable.begin_to_settle();
+            finalizable.begin_to_process();
             state.phase = ArenaPhase::Weak;
         }
         work
     }
 
-    /// Settles one finalizable object.
-    fn settle_one(&mut self) -> u64 {
+    /// Processes one finalizable object.
+    fn process_one(&mut self) -> u64 {
         let (store, tables) = self.open();
         let (source, kinds, finalizable) = store.allocator.closed();
         let is_reached = |object| tables.is_marked(object);
         // SAFETY: S1: of that heap. S2: marking has ended, and what was not reached then is dead:
         // no reference leads to it, except weak ones, which no longer do (A8).
-        let is_more = unsafe { finalizable.settle_one(&source.heap, kinds, is_reached) };
+        let is_more = unsafe { finalizable.process_one(&source.heap, kinds, is_reached) };
         if !is_more {
             self.state.phase = ArenaPhase::Drop;
         }

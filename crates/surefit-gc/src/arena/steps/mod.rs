@@ -1,7 +1,7 @@
 //! An arena that collects in steps: the program stops for a bounded amount of work at a time.
 //!
 //! ```text
-//!          start          stack and grey bits empty      all finalizable settled   no value is dying
+//!          start          stack and grey bits empty      all finalizable processed   no value is dying
 //! Idle ──────────► Mark ──────────────────────────► Weak ───────────────────► Drop ────────────► Sweep ─► Merge ─► Idle
 //!
 //! start:             trace the root: the snapshot
@@ -9,7 +9,7 @@
 //!   Mark:            pop (o, from), trace o from element `from` on
 //!                    else look for grey bits in one word of bits
 //!                    else Weak
-//!   Weak:            settle one finalizable object; see `finalizable`
+//!   Weak:            process one finalizable object; see `finalizable`
 //!   Drop:            drop one dying value
 //!   Sweep, word w:   d = the lowest number of live[w] & !marks[w]: live[w] loses d; free d
 //!                    else marks[w] = 0; the next word

@@ -101,11 +101,11 @@ fn the_checker_objects_to_places_beyond_the_tables_and_to_living_that_are_to_be_
     for phase in [Idle, Mark, Drop, Sweep] {
         assert_eq!(told(phase, |arena, _| lists(arena)), "A3", "{phase:?}");
     }
-    let settled = |arena: &mut Small<'_>, _: &[u32]| {
+    let processed = |arena: &mut Small<'_>, _: &[u32]| {
         let heads = arena.store.open().0.allocator.closed().2.heads_mut();
         heads[0].swap(heads[1]);
     };
-    assert_eq!(told(Idle, settled), "A3");
+    assert_eq!(told(Idle, processed), "A3");
     let dying = |arena: &mut Small<'_>, _: &[u32]| {
         let heads = arena.store.open().0.allocator.closed().2.heads_mut();
         heads[1].swap(heads[2]);

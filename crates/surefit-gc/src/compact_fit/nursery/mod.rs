@@ -199,10 +199,10 @@ impl<'m> Nursery<'m> {
 // SAFETY: I1: numbers are less than `places`, which counts the entries of the heap and as many as
 // the nursery has objects (the proof is with `tables`), and those of two objects differ by two. I2:
 // an entry is its object's until the heap's sweep refuses it; the heap keeps what the marks
-// contain, settled or lent, and `promote` those of them in the nursery (N1). Words in the nursery
-// are their object's alone (E1), set to zero at its birth, aligned to eight, and move only when the
-// space is exclusively borrowed. I3: N2; `objects` yields what the heap has and the lent entries,
-// which are those of the nursery (N1).
+// contain, in page-blocks or lent, and `promote` those of them in the nursery (N1). Words in the
+// nursery are their object's alone (E1), set to zero at its birth, aligned to eight, and move only
+// when the space is exclusively borrowed. I3: N2; `objects` yields what the heap has and the lent
+// entries, which are those of the nursery (N1).
 unsafe impl Space for Nursery<'_> {
     fn places(&self) -> u32 {
         self.old.places()
@@ -268,11 +268,11 @@ unsafe impl Space for Nursery<'_> {
     }
 
     fn objects(&self) -> impl Iterator<Item = Object> {
-        let mut settled = self.old.objects().peekable();
+        let mut placed = self.old.objects().peekable();
         let mut lent = self.old.heap.lent_entries().map(object).peekable();
-        core::iter::from_fn(move || match (settled.peek(), lent.peek()) {
-            (Some(settled), Some(young)) if young < settled => lent.next(),
-            (Some(_), _) => settled.next(),
+        core::iter::from_fn(move || match (placed.peek(), lent.peek()) {
+            (Some(placed), Some(young)) if young < placed => lent.next(),
+            (Some(_), _) => placed.next(),
             (None, _) => lent.next(),
         })
     }

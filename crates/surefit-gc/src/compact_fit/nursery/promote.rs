@@ -3,8 +3,8 @@
 //! ```text
 //! for every object in the nursery, from the oldest:
 //!     dead: its entry is free already
-//!     alive: settle its entry in a page-block, and copy its words there
-//!            no page-block: let the heap move others together; settle
+//!     alive: place its entry in a page-block, and copy its words there
+//!            no page-block: let the heap move others together; place
 //!            none again: slide it down to the others that stay, and those of its class that follow
 //! ```
 //! So a promotion never fails, and needs no room that is kept free for it. What stays makes the
@@ -55,7 +55,7 @@ impl Nursery<'_> {
 
     fn promote_one(&mut self, entry: u32, header: Header, place: u32, exhausted: &mut Exhausted) {
         let bytes = header.words as usize * WORD;
-        let Some(block) = self.settle(entry, bytes, exhausted) else {
+        let Some(block) = self.take_in(entry, bytes, exhausted) else {
             let place = self.eden.keep(place);
             self.old.heap.relocate_entry(entry, place);
             self.promotions.stayed += 1;
@@ -73,7 +73,7 @@ impl Nursery<'_> {
 
     /// A page-block for an entry. If its class has none, moves make room; if they cannot, they are
     /// not tried again.
-    fn settle(
+    fn take_in(
         &mut self,
         entry: u32,
         bytes: usize,
@@ -84,8 +84,8 @@ impl Nursery<'_> {
             return None;
         }
         let heap = &mut self.old.heap;
-        let settled = heap.take_in_entry(entry, bytes).ok();
-        let block = settled.or_else(|| {
+        let placed = heap.take_in_entry(entry, bytes).ok();
+        let block = placed.or_else(|| {
             heap.make_room(&[bytes]).ok()?;
             // Moves may have made room for other classes, too.
             *exhausted = Exhausted::default();

@@ -135,14 +135,14 @@ impl Model {
 fn words(arena: &mut Nodes) -> Vec<Word> {
     let mut words = Vec::new();
     let (store, tables) = arena.store.open();
-    let [newest, settling, dying] = store.allocator.closed().2.heads_mut();
+    let [newest, pending, dying] = store.allocator.closed().2.heads_mut();
     let (mut live, mut marks) = (tables.live, tables.marks);
     words.extend(Word::table("live bits", live.words_mut()));
     words.extend(Word::table("mark bits", marks.words_mut()));
     words.extend(Word::table("mark stack", tables.stack));
     words.extend([
         Word::half("newest", newest),
-        Word::half("settling", settling),
+        Word::half("pending", pending),
         Word::half("dying", dying),
     ]);
     let state = tables.state;
