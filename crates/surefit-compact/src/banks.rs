@@ -61,9 +61,10 @@ impl<W: Width> Engine<'_, W> {
 
 impl<'m, W: Width> Heap<'m, W> {
     /// As [`Heap::new`], of a heap that may use only the whole pages in the first `bytes` bytes of
-    /// its region, and [`table_bytes`](layout::table_bytes) at the region's end: entries for `objects` objects at once,
-    /// all pieces of long ones counted. [`Heap::add`] gives it more pages, [`Heap::take_back`] takes
-    /// some away. It touches no byte between, [`Heap::untouched`]: this memory may be off.
+    /// its region, and [`table_bytes`](layout::table_bytes) at the region's end: entries for
+    /// `objects` objects at once, all pieces of long ones counted. [`Heap::add`] gives it more
+    /// pages, [`Heap::take_back`] takes some away. It touches no byte between, [`Heap::untouched`]:
+    /// this memory may be off.
     ///
     /// A certified demand is served while the pages have at least the certificate's
     /// `data_page_bytes` and `objects` is at least its `entries`.

@@ -1,5 +1,5 @@
-//! Pages that are in no size-class, and what allocations take of them: a page, or a page more for the
-//! address table.
+//! Pages that are in no size-class, and what allocations take of them: a page, or a page more for
+//! the address table.
 //!
 //! ```text
 //! 0                        frontier       limit       floor of the table
@@ -111,8 +111,8 @@ impl<'m, W: Width> Engine<'m, W> {
         Ok(())
     }
 
-    /// Lets the address table grow by a page if an entry is wanted; ensures that another page can be
-    /// taken if one is wanted.
+    /// Lets the address table grow by a page if an entry is wanted; ensures that another page can
+    /// be taken if one is wanted.
     fn grant(&self, entry: bool, page: bool) -> Result<(), Refused> {
         if entry && (!self.addresses.can_number_another() || self.fresh_after(1).is_none()) {
             return Err(Refused::NoHandle);

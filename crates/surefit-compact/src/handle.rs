@@ -129,8 +129,9 @@ type Invariant<T> = fn(T) -> T;
 /// An owning name of a `T` in a [`Heap`](crate::Heap): a relocatable box of eight bytes.
 ///
 /// It is neither `Copy` nor `Clone`: freeing consumes it, so safe code cannot free an object twice
-/// or use a freed object. Dropping it without freeing leaks the object, as forgetting a box does. At the
-/// end of a program or of a test, [`Heap::live_blocks`](crate::Heap::live_blocks) lists what leaked:
+/// or use a freed object. Dropping it without freeing leaks the object, as forgetting a box does.
+/// At the end of a program or of a test, [`Heap::live_blocks`](crate::Heap::live_blocks) lists what
+/// leaked:
 ///
 /// ```
 /// # use surefit_compact::{Config, Heap};

@@ -26,8 +26,9 @@
 //!
 //! # Bounds
 //! An access reads the object's entry, the class of its page, and the word; for an object in
-//! pieces, two entries and a word of the spine as well. A sweep is [`EntryHeap::retain`](surefit_compact::EntryHeap::retain). Each object
-//! costs an entry and a back-reference, eight bytes. Bits cost 1/38 of the region.
+//! pieces, two entries and a word of the spine as well. A sweep is
+//! [`EntryHeap::retain`](surefit_compact::EntryHeap::retain). Each object costs an entry and a
+//! back-reference, eight bytes. Bits cost 1/38 of the region.
 //!
 //! # Drawbacks
 //! Every size-class in use may have a nearly empty page: use small pages in small heaps. A new
