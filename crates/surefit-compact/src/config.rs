@@ -34,11 +34,12 @@ impl Config {
         Err(_) => panic!("the default configuration is valid"),
     };
 
-    /// For heaps of up to 256 KiB, with words of two bytes ([`Narrow`](crate::Narrow)): 1 KiB pages,
-    /// classes at 1/4 spacing, at most one not-full page per class, pieces of 1 KiB and 256 bytes.
+    /// For heaps of up to 256 KiB, with words of two bytes ([`Narrow`](crate::Narrow)): 1 KiB
+    /// pages, classes at 1/4 spacing, at most one not-full page per class, pieces of 1 KiB and 256
+    /// bytes.
     ///
-    /// For 64 KiB of live requests of up to 256 bytes, certificates are within 5 % of the least over
-    /// pages, spacings, bounds and pieces (`surefit certify --propose`).
+    /// For 64 KiB of live requests of up to 256 bytes, certificates are within 5 % of the least
+    /// over pages, spacings, bounds and pieces (`surefit certify --propose`).
     ///
     /// # Examples
     /// ```
@@ -57,8 +58,8 @@ impl Config {
     /// ```
     pub const TINY: Self = Self::of_small_pages(1 << 10);
 
-    /// For heaps of 256 KiB to 1 MiB, with words of two bytes: as [`Config::TINY`], with 4 KiB pages
-    /// and pieces of 4 KiB and 1 KiB.
+    /// For heaps of 256 KiB to 1 MiB, with words of two bytes: as [`Config::TINY`], with 4 KiB
+    /// pages and pieces of 4 KiB and 1 KiB.
     pub const SMALL: Self = Self::of_small_pages(4 << 10);
 
     const fn of_small_pages(page_bytes: usize) -> Self {
@@ -145,9 +146,9 @@ impl Config {
     /// are as long, and pieces of [`Config::piece_bytes`] for the rest. It means nothing where no
     /// object is in pieces.
     ///
-    /// Fewer pieces are faster to allocate, to free and to walk, and pieces of a page leave no holes.
-    /// An object that grows past a multiple of `large_bytes` copies what its small pieces held. So a
-    /// program whose long objects grow by little each time may want pieces of one size.
+    /// Fewer pieces are faster to allocate, to free and to walk, and pieces of a page leave no
+    /// holes. An object that grows past a multiple of `large_bytes` copies what its small pieces
+    /// held. So a program whose long objects grow by little each time may want pieces of one size.
     ///
     /// # Errors
     /// [`ConfigError::Pieces`] unless the size is a power of two from the small pieces' up to a

@@ -33,8 +33,8 @@
 //! `holes`, `many-classes` and `pieces` are on by default. A program for a small board turns them
 //! off by `default-features = false`, to save flash.
 //!
-//! - `holes` (default): the bounds [`Bound::Holes`] and [`Bound::Unbounded`], with what parks pairs.
-//!   Without it [`Bound::Pages`] is the only bound, and there is no `Config::DEFAULT`.
+//! - `holes` (default): the bounds [`Bound::Holes`] and [`Bound::Unbounded`], with what parks
+//!   pairs. Without it [`Bound::Pages`] is the only bound, and there is no `Config::DEFAULT`.
 //! - `many-classes` (default): geometries of up to 128 size-classes. Without it a geometry has at
 //!   most 32, and tables for so many: [`Config::TINY`] has 1,136 bytes instead of 3,256 on a
 //!   Cortex-M4. There is no `Geometry::DEFAULT`.
@@ -49,7 +49,8 @@
 //!   of that crate; the feature `critical-section` of this crate chooses the former. Heaps of one
 //!   owner need neither.
 //! - `os`: `os::OsHeap`, a heap that takes its memory from the operating system as it needs it, and
-//!   gives back what it no longer needs. It costs the crate `surefit-os`, and needs `std` and Linux.
+//!   gives back what it no longer needs. It costs the crate `surefit-os`, and needs `std` and
+//!   Linux.
 //! - `std`: [`shared::PerThread`], which registers every thread on its first use; byte objects for
 //!   `std::io`: cursors that read, write and seek, vectors for `writev`. It costs the crate
 //!   `thread_local`, and needs `std`.

@@ -1,8 +1,8 @@
 //! Where a permutation tester may switch threads.
 #![deny(unsafe_code)]
 
-/// A point at which a permutation tester may switch threads, before an access to what threads share.
-/// Does nothing in other builds.
+/// A point at which a permutation tester may switch threads, before an access to what threads
+/// share. Does nothing in other builds.
 #[inline]
 pub fn point() {
     // Not `yield_now`: the thread may go on at once, and keeps its priority.

@@ -8,8 +8,8 @@
 //! one_owner   pages of page-blocks, and runs of units, over one region
 //! shared      the same, divided into an instance for each thread
 //! ```
-//! Neither uses the other: both partition pages by `surefit-classes`. The crate does not use `alloc`.
-//! Heaps that compact are in `surefit-compact`.
+//! Neither uses the other: both partition pages by `surefit-classes`. The crate does not use
+//! `alloc`. Heaps that compact are in `surefit-compact`.
 //!
 //! # Features
 //! - `many-classes` (default): partitions of more than 32 size-classes, as [`Standard`].

@@ -4,10 +4,10 @@
 //!
 //! - [`compact`] (feature `compact`): Compact-fit. [`compact::Heap`] hands out handles and compacts
 //!   when it frees, within a bound. [`compact::KeyHeap`] names objects by copyable keys.
-//!   [`compact::shared`] is for many threads. [`compact::certify`] computes how many bytes are enough,
-//!   and [`compact::bounds`] has the proofs.
-//! - [`direct`] (feature `direct`): the same size-classes without moves. [`direct::DirectHeap`] hands
-//!   out raw pointers, [`direct::shared`] to many threads.
+//!   [`compact::shared`] is for many threads. [`compact::certify`] computes how many bytes are
+//!   enough, and [`compact::bounds`] has the proofs.
+//! - [`direct`] (feature `direct`): the same size-classes without moves. [`direct::DirectHeap`]
+//!   hands out raw pointers, [`direct::shared`] to many threads.
 //! - [`freelist`] (feature `freelist`): free-list systems over one region, TLSF among them.
 //! - [`gc`] (feature `gc`): a mark-sweep collector over them, for language implementers and for
 //!   Rust programs with cycles.

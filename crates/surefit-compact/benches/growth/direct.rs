@@ -111,7 +111,8 @@ fn pooled_with(objects: usize, bytes: usize, more: impl Iterator<Item = usize>) 
     Scene::new(heap, objects, bytes)
 }
 
-/// The lengths of runs of a demand that are not asked for; each has a unit more than the one before.
+/// The lengths of runs of a demand that are not asked for; each has a unit more than the one
+/// before.
 fn lengths(lines: usize) -> impl Iterator<Item = usize> {
     (0..lines).map(|line| RUN + (line << 10))
 }

@@ -88,8 +88,8 @@ impl Scene {
     }
 }
 
-/// Another thread freed so many objects, and delivered them. All objects are of one class, and those the last ones: their pages
-/// are not the first that allocations look at.
+/// Another thread freed so many objects, and delivered them. All objects are of one class, and
+/// those the last ones: their pages are not the first that allocations look at.
 fn of_arrived(count: usize) -> Scene {
     let scene = Scene::of_objects(220_000);
     let live = scene.objects.iter().enumerate().rev();

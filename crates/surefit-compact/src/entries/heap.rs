@@ -1,4 +1,5 @@
-//! A heap that has the calls of `Heap` and, in the files beside this one, those that take numbers of entries.
+//! A heap that has the calls of `Heap` and, in the files beside this one, those that take numbers
+//! of entries.
 #![deny(unsafe_code)]
 
 use core::mem::MaybeUninit;
@@ -12,8 +13,8 @@ use crate::width::{Wide, Width};
 
 /// A heap whose objects are named by the numbers of their entries: for a collector.
 ///
-/// It has every call of [`Heap`], too: statistics, [`Heap::compact`], objects with handles. An object with a
-/// handle is kept by [`EntryHeap::retain`] only if the bit of its entry is set.
+/// It has every call of [`Heap`], too: statistics, [`Heap::compact`], objects with handles. An
+/// object with a handle is kept by [`EntryHeap::retain`] only if the bit of its entry is set.
 ///
 /// # Examples
 /// ```

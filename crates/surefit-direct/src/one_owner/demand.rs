@@ -4,23 +4,25 @@
 //! demand                              per class c: H page-blocks            per length u: N runs
 //! bytes = tables + padding + P·Σ ⌈H/π⌉ + unit·Σ u·N + alignment
 //! ```
-//! A page opens only when all pages of its class are full, so a class that never has more than H live page-blocks
-//! never has more than ⌈H/π⌉ pages. With [`Pools`](super::Pools), pages and the runs of each length never
-//! become anything else, so their needs add up: whatever the order of allocations and frees, nothing within the demand is
-//! refused.
+//! A page opens only when all pages of its class are full, so a class that never has more than H
+//! live page-blocks never has more than ⌈H/π⌉ pages. With [`Pools`](super::Pools), pages and the
+//! runs of each length never become anything else, so their needs add up: whatever the order of
+//! allocations and frees, nothing within the demand is refused.
 //!
-//! Without pools, a demand without runs has nearly the same certificate ([`certify_blocks`]): pages are the only runs, so every
-//! free run is one of whole pages. With runs ([`certify_general`]) a free unit may lie where neither a page nor a run finds it. Let
-//! U be the units of all pages and runs, K their number, and f the units of a free run that no request misses: at least 2·P − 1
-//! units, for such a run holds an aligned page. At a refusal all free runs have at most f − 1 units; between two of them lies a
-//! used one, of at most K − 1. So U + K·(f − 1) units are enough. That is about three times the live bytes for runs of up to a
-//! page, and more for longer ones: the general mode buys speed and any mix of sizes, [`Pools`](super::Pools) the bytes.
+//! Without pools, a demand without runs has nearly the same certificate ([`certify_blocks`]): pages
+//! are the only runs, so every free run is one of whole pages. With runs ([`certify_general`]) a
+//! free unit may lie where neither a page nor a run finds it. Let U be the units of all pages and
+//! runs, K their number, and f the units of a free run that no request misses: at least 2·P − 1
+//! units, for such a run holds an aligned page. At a refusal all free runs have at most f − 1
+//! units; between two of them lies a used one, of at most K − 1. So U + K·(f − 1) units are enough.
+//! That is about three times the live bytes for runs of up to a page, and more for longer ones: the
+//! general mode buys speed and any mix of sizes, [`Pools`](super::Pools) the bytes.
 //!
 //! A resize that moves its object has both objects live: the demand counts both.
 //!
 //! # Source
-//! The number of pages: Craciunas et al. (2008), partitioning without compaction; the sum over separate pools, and the number of
-//! free runs between used ones, are elementary.
+//! The number of pages: Craciunas et al. (2008), partitioning without compaction; the sum over
+//! separate pools, and the number of free runs between used ones, are elementary.
 #![deny(
     unsafe_code,
     clippy::arithmetic_side_effects,
@@ -35,9 +37,9 @@ use super::runs;
 
 /// A line of a demand: at most `objects` live objects of requests of up to `bytes` bytes.
 ///
-/// Up to a quarter of a page, the line counts for the size-class of such a request, and several lines of one class add up:
-/// a class without a line is refused. For larger requests, the line counts for all that need more units than the next shorter
-/// line, and at most as many as this one.
+/// Up to a quarter of a page, the line counts for the size-class of such a request, and several
+/// lines of one class add up: a class without a line is refused. For larger requests, the line
+/// counts for all that need more units than the next shorter line, and at most as many as this one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DirectDemand {
     /// Bytes of a request.
@@ -67,8 +69,8 @@ pub struct DirectCertificate {
     pub heap_bytes: usize,
     /// Enough if the region begins at a multiple of a unit.
     pub aligned_bytes: usize,
-    /// Tables: 4 bytes per class, unit and list, 16 per page, and with pools 4 per class and 8 per length; padded to
-    /// a page.
+    /// Tables: 4 bytes per class, unit and list, 16 per page, and with pools 4 per class and 8 per
+    /// length; padded to a page.
     pub table_bytes: usize,
     /// P·Σ ⌈H/π⌉.
     pub page_bytes: usize,
@@ -162,8 +164,8 @@ impl Needs {
         Some(units as usize)
     }
 
-    /// The tables of a heap with pools in exactly the units that it needs: the least number of units that holds the
-    /// tables of so many units, up to a whole page, and the rest.
+    /// The tables of a heap with pools in exactly the units that it needs: the least number of
+    /// units that holds the tables of so many units, up to a whole page, and the rest.
     pub(super) const fn plan<S: Partitioning>(&self) -> Option<Plan> {
         let Some(payload) = self.units::<S>() else {
             return None;
@@ -224,8 +226,8 @@ const fn is_first<S: Partitioning>(demand: &[DirectDemand], at: usize) -> bool {
 /// The certificate of a heap with [`Pools`](super::Pools) for a demand.
 ///
 /// # Errors
-/// [`Refused::TooAligned`] for an alignment over a unit, [`Refused::TooLarge`] if no region of this machine holds so
-/// much.
+/// [`Refused::TooAligned`] for an alignment over a unit, [`Refused::TooLarge`] if no region of this
+/// machine holds so much.
 ///
 /// # Complexity
 /// Quadratic in the lines.
@@ -262,8 +264,8 @@ pub const fn certify<S: Partitioning>(
     }
 }
 
-/// The `BYTES` of a [`Region`](surefit_core::Region) of any alignment that is enough for a heap with
-/// [`Pools`](super::Pools). One of these bytes records whether the region was taken.
+/// The `BYTES` of a [`Region`](surefit_core::Region) of any alignment that is enough for a heap
+/// with [`Pools`](super::Pools). One of these bytes records whether the region was taken.
 ///
 /// # Panics
 /// If [`certify`] refuses the demand: in a `const`, the program does not compile.
@@ -282,18 +284,20 @@ pub const fn certify<S: Partitioning>(
 #[must_use]
 pub const fn region_bytes<S: Partitioning>(demand: &[DirectDemand]) -> usize {
     match certify::<S>(demand) {
-        // A region begins at a multiple of a page, and so of a unit. No certificate is for more than
-        // half of the range of `usize`.
+        // A region begins at a multiple of a page, and so of a unit. No certificate is for more
+        // than half of the range of `usize`.
         Ok(certificate) => certificate.aligned_bytes.saturating_add(1),
         Err(_) => panic!("no region serves this demand"),
     }
 }
 
-/// The certificate of a heap without pools, [`DirectHeap`](super::DirectHeap), for a demand of page-blocks: also any larger region is
-/// enough. It has one page more than [`certify`]'s, because a larger region has larger tables.
+/// The certificate of a heap without pools, [`DirectHeap`](super::DirectHeap), for a demand of
+/// page-blocks: also any larger region is enough. It has one page more than [`certify`]'s, because
+/// a larger region has larger tables.
 ///
 /// # Errors
-/// As [`certify`]; [`Refused::TooLarge`] with [`Partitioning::LARGEST_BLOCK`] for a line that needs a run.
+/// As [`certify`]; [`Refused::TooLarge`] with [`Partitioning::LARGEST_BLOCK`] for a line that needs
+/// a run.
 pub const fn certify_blocks<S: Partitioning>(
     demand: &[DirectDemand],
 ) -> Result<DirectCertificate, Refused> {
@@ -323,9 +327,10 @@ pub const fn certify_blocks<S: Partitioning>(
     }
 }
 
-/// The certificate of a heap without pools, [`DirectHeap`](super::DirectHeap), for any demand: also any larger region is enough.
-/// See the source of this module for its proof. A demand of page-blocks alone is better served by [`certify_blocks`], and one whose
-/// sizes are known by [`certify`].
+/// The certificate of a heap without pools, [`DirectHeap`](super::DirectHeap), for any demand: also
+/// any larger region is enough. See the source of this module for its proof. A demand of
+/// page-blocks alone is better served by [`certify_blocks`], and one whose sizes are known by
+/// [`certify`].
 ///
 /// # Errors
 /// As [`certify`].

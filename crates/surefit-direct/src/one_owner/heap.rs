@@ -41,8 +41,9 @@ pub struct DirectHeap<'m, S = Standard, R = FreeRuns<S>> {
 }
 
 /// A direct heap with [`Pools`]: its certified mode. It serves a demand in exactly the bytes that
-/// [`certify`](super::certify) computes, in any order of allocations and frees, and refuses what exceeds the demand's pages
-/// and runs. Only an object that shrinks is never refused: see [`DirectHeap::resize`](RawHeap::resize).
+/// [`certify`](super::certify) computes, in any order of allocations and frees, and refuses what
+/// exceeds the demand's pages and runs. Only an object that shrinks is never refused: see
+/// [`DirectHeap::resize`](RawHeap::resize).
 ///
 /// # Examples
 /// See [`certify`](super::certify).
@@ -71,8 +72,8 @@ impl<'m, S: Partitioning> PooledHeap<'m, S> {
 }
 
 impl<'m> DirectHeap<'m> {
-    /// Creates a heap with pages of 8 KiB and units of 1 KiB over a region. It uses the whole units,
-    /// up to 1 TiB.
+    /// Creates a heap with pages of 8 KiB and units of 1 KiB over a region. It uses the whole
+    /// units, up to 1 TiB.
     ///
     /// # Errors
     /// As [`DirectHeap::with`].
@@ -143,13 +144,13 @@ impl<S: Partitioning, R: Space<S>> DirectHeap<'_, S, R> {
         })
     }
 
-    /// Whether the program should move the object to a new place, if it can: allocate another one of
-    /// its size, copy, correct its pointers, free the old one. O(`most`).
+    /// Whether the program should move the object to a new place, if it can: allocate another one
+    /// of its size, copy, correct its pointers, free the old one. O(`most`).
     ///
     /// This is Compact-fit's rule, with a program that moves its objects itself: a size-class has
-    /// more than `most` not-full pages (κ; 0 counts as 1), and the object lies in one that new objects
-    /// of the class will not fill next. Objects over a quarter of a page lie in runs, not in pages of
-    /// a class: `false`; so for an address outside the region's objects.
+    /// more than `most` not-full pages (κ; 0 counts as 1), and the object lies in one that new
+    /// objects of the class will not fill next. Objects over a quarter of a page lie in runs, not
+    /// in pages of a class: `false`; so for an address outside the region's objects.
     ///
     /// After a program has asked this once about each live object of a class, with the same `most`
     /// and no other calls between, and has moved each for which it was `true`, at most `most` pages
@@ -320,7 +321,8 @@ pub(super) const fn units_of<S: Partitioning>(bytes: usize) -> Result<(u32, u32)
 // start are computed from the request.
 #[allow(unsafe_code, reason = "the contract of raw pointers")]
 unsafe impl<S: Partitioning, R: Space<S>> RawHeap for DirectHeap<'_, S, R> {
-    /// O(1). With [`Pools`], a run takes O(log of the demand's lengths of runs); so do its frees and resizes.
+    /// O(1). With [`Pools`], a run takes O(log of the demand's lengths of runs); so do its frees
+    /// and resizes.
     #[inline]
     fn allocate(&mut self, layout: Layout) -> Result<NonNull<u8>, Refused> {
         match class_of::<S>(layout.size(), layout.align()) {
@@ -364,9 +366,9 @@ unsafe impl<S: Partitioning, R: Space<S>> RawHeap for DirectHeap<'_, S, R> {
     /// O(1) if the object stays in place: within its class, as a run that shrinks, or as a run
     /// whose next run is free. Otherwise O(bytes copied).
     ///
-    /// An object that shrinks is never refused: if there is no place for its new size, it stays where
-    /// it is. With [`Pools`] it then keeps its page-block or run, and counts for the line of the demand
-    /// that it was allocated for, until it is freed or moves.
+    /// An object that shrinks is never refused: if there is no place for its new size, it stays
+    /// where it is. With [`Pools`] it then keeps its page-block or run, and counts for the line of
+    /// the demand that it was allocated for, until it is freed or moves.
     ///
     /// # Errors
     /// What [`try_free`](RawHeap::try_free) finds: [`Refused::ForeignHandle`] and

@@ -9,8 +9,8 @@
 //! ```
 //!
 //! # Invariants
-//! - D1 `base - heads .. base + units · unit bytes` belongs to this heap alone for `'m`; `base` is a multiple
-//!   of a unit's bytes.
+//! - D1 `base - heads .. base + units · unit bytes` belongs to this heap alone for `'m`; `base` is
+//!   a multiple of a unit's bytes.
 //! - D2 Every [`Page`] is below the number of page records, every [`Unit`] below the number of
 //!   tags: only this module makes them from numbers, and it checks the numbers. (Pages and units of
 //!   another heap never get here: both types are private to a heap.)
@@ -18,8 +18,8 @@
 //!   the end; a [`Unit`] that is not administrative is a unit of payload.
 //! - D4 The heads lie before the base, all other tables at it, in the administrative units, in the
 //!   order of the picture. `Memory::new` writes them all.
-//! - D5 A [`Class`] whose head is asked for is one of the partitioning's: it comes from the table of
-//!   classes, or from the record of a page that holds page-blocks (P1).
+//! - D5 A [`Class`] whose head is asked for is one of the partitioning's: it comes from the table
+//!   of classes, or from the record of a page that holds page-blocks (P1).
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
@@ -193,9 +193,9 @@ impl<'m, S: Partitioning> Memory<'m, S> {
     const PAGE_SHIFT: u32 = S::PAGE_BYTES.trailing_zeros();
     const UNIT_SHIFT: u32 = S::UNIT_BYTES.trailing_zeros();
 
-    /// Writes the tables of a region: every tag, list and count is zero, and no class has a not-full
-    /// page. `plan` gets the whole units of the region. `None` if it plans more, or none at all. It may
-    /// plan nothing but administrative units.
+    /// Writes the tables of a region: every tag, list and count is zero, and no class has a
+    /// not-full page. `plan` gets the whole units of the region. `None` if it plans more, or none
+    /// at all. It may plan nothing but administrative units.
     pub(super) fn new(
         region: &'m mut [MaybeUninit<u8>],
         plan: impl FnOnce(usize) -> Option<Plan>,
@@ -545,13 +545,13 @@ impl<'m, S: Partitioning> Memory<'m, S> {
     #[inline]
     pub(super) fn set_run_links(&mut self, run: Unit, links: [Unit; 2]) {
         debug_assert!(run.0 >= self.first_unit);
-        // SAFETY: D2, D3: a unit of payload, aligned to a unit; the run is free, so nobody else uses
-        // its bytes.
+        // SAFETY: D2, D3: a unit of payload, aligned to a unit; the run is free, so nobody else
+        // uses its bytes.
         unsafe { self.unit_address(run).cast().write(links) }
     }
 
-    /// The heads, the tables and the units, which a test has written, and where in them the records, the tags, the lists and what is
-    /// behind the tables begin.
+    /// The heads, the tables and the units, which a test has written, and where in them the
+    /// records, the tags, the lists and what is behind the tables begin.
     #[cfg(test)]
     pub(super) fn bytes(&mut self) -> (&mut [u8], [usize; 4]) {
         let (heads, counts) = (head_bytes::<S>(), self.lists() + self.counts());

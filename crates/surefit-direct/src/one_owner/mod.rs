@@ -20,10 +20,11 @@
 //!   (a run that must move to grow looks for a place with room behind); else allocate, copy, free
 //! ```
 //!
-//! The picture shows the region, low addresses left. In a [`Standard`] heap units have 1 KiB, and pages 8 KiB; any other
-//! [`Partition`] is a type parameter, for small regions. Pages are aligned to their size from the base, so a shift
-//! finds a page's record. Runs begin at any unit. Records and tags lie in one table each: in front of their pages, their equal
-//! offsets would compete for the same few sets of the cache.
+//! The picture shows the region, low addresses left. In a [`Standard`] heap units have 1 KiB, and
+//! pages 8 KiB; any other [`Partition`] is a type parameter, for small regions. Pages are aligned
+//! to their size from the base, so a shift finds a page's record. Runs begin at any unit. Records
+//! and tags lie in one table each: in front of their pages, their equal offsets would compete for
+//! the same few sets of the cache.
 //!
 //! ```text
 //! | heads | page records | unit tags | lists | pad || page of 40-byte blocks | 2-unit run | free run | page … |
@@ -31,16 +32,18 @@
 //! ```
 //!
 //! # Certified mode
-//! Where pages and runs share free units, a run may pin units that a page needs: a demand with runs then takes a multiple of its
-//! bytes ([`certify_general`]). A [`PooledHeap`] has [`Pools`] instead: pages and the runs of each length are carved once, and never become
-//! anything else. Its bytes are known from the demand ([`certify`]), and what exceeds the demand is refused. Only an object that shrinks
-//! is always served: if the demand has no room for the new size, it stays where it is, and counts for its old line. Demands without
-//! runs have nearly the same certificate in the general mode ([`certify_blocks`]).
+//! Where pages and runs share free units, a run may pin units that a page needs: a demand with runs
+//! then takes a multiple of its bytes ([`certify_general`]). A [`PooledHeap`] has [`Pools`]
+//! instead: pages and the runs of each length are carved once, and never become anything else. Its
+//! bytes are known from the demand ([`certify`]), and what exceeds the demand is refused. Only an
+//! object that shrinks is always served: if the demand has no room for the new size, it stays where
+//! it is, and counts for its old line. Demands without runs have nearly the same certificate in the
+//! general mode ([`certify_blocks`]).
 //!
 //! # Invariants
-//! D1 to D5 (the region, `memory`), P1 to P4 (pages, `pages`), R1 to R5 (runs, `runs`) and Q1 to Q3 (pools, `pools`) are
-//! stated in those modules. [`check`](surefit_core::RawHeap::check) verifies P, R and Q and reports
-//! the number; D holds by construction.
+//! D1 to D5 (the region, `memory`), P1 to P4 (pages, `pages`), R1 to R5 (runs, `runs`) and Q1 to Q3
+//! (pools, `pools`) are stated in those modules. [`check`](surefit_core::RawHeap::check) verifies
+//! P, R and Q and reports the number; D holds by construction.
 //!
 //! # Bounds
 //! - Time: every call is O(1), whatever the heap holds, except for the bytes that `resize` copies.
@@ -49,8 +52,8 @@
 //! - Space: a class with h live page-blocks now and at most H ever, π per page, has at most min(h,
 //!   ⌈H/π⌉) pages. Nothing else bounds size-class fragmentation: that is the price of pointers.
 //!   Runs fragment as Robson's bound says.
-//! - Administrative space: 4 bytes per unit and 16 bytes per page (0.6 % of a standard region, 9 % of a tiny one), 4 per class and
-//!   list, and what a page and a unit lose to alignment.
+//! - Administrative space: 4 bytes per unit and 16 bytes per page (0.6 % of a standard region, 9 %
+//!   of a tiny one), 4 per class and list, and what a page and a unit lose to alignment.
 //!
 //! # Departures
 //! 1. κ is ∞, so F2 and F3 never happen. Only debug builds ask the automaton, to assert its
@@ -65,8 +68,9 @@
 //!
 //! # Drawbacks
 //! 1. Where sizes drift, pages of old classes stay with a few objects each: 2.3 × the live bytes on
-//!    redis-drift, where compaction needs 1.14 ×. Use `Heap` of `surefit-compact` there. (Meshing such pages
-//!    would leave 1.62 × there, and saves less than a tenth elsewhere: `surefit experiment meshing`.)
+//!    redis-drift, where compaction needs 1.14 ×. Use `Heap` of `surefit-compact` there. (Meshing
+//!    such pages would leave 1.62 × there, and saves less than a tenth elsewhere:
+//!    `surefit experiment meshing`.)
 //! 2. A large request may be refused although a run exists that would serve it: of the runs of more
 //!    than 31 units in the list of the request's own length, only the first one is tried. Such a
 //!    run is at most 1/16 longer than the request.
@@ -91,7 +95,8 @@
 //! | talc | 1.069 | 1.202 | 1.167 | 1.034 | 1.430 | 1.257 | 1.281 |
 //! | rlsf | 1.092 | 1.256 | 1.178 | 1.048 | 1.484 | 1.182 | 1.575 |
 //!
-//! Most instructions seen on x86-64 (callgrind, with the caller's; the same with 10² and 10⁴ live objects):
+//! Most instructions seen on x86-64 (callgrind, with the caller's; the same with 10² and 10⁴ live
+//! objects):
 //!
 //! | | M2, M3 | M1 | a run | F1, F4 | F5 | a run |
 //! |---|---|---|---|---|---|---|

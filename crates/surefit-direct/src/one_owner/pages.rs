@@ -14,10 +14,10 @@
 //!
 //! # Invariants
 //! π is the number of page-blocks per page of the class.
-//! - P1 A page holds page-blocks iff its record's class is not `NOT_BLOCKS`. Then its units are
-//!   one used run of their own, and `1 ≤ used ≤ π`. All other records except that of page 0 equal
-//!   [`PageRecord::NOT_BLOCKS`]. The complement of the class stands beside it: of a full page nothing else tells two
-//!   classes with the same π apart.
+//! - P1 A page holds page-blocks iff its record's class is not `NOT_BLOCKS`. Then its units are one
+//!   used run of their own, and `1 ≤ used ≤ π`. All other records except that of page 0 equal
+//!   [`PageRecord::NOT_BLOCKS`]. The complement of the class stands beside it: of a full page
+//!   nothing else tells two classes with the same π apart.
 //! - P2 The free list leads over distinct page-blocks below the frontier to the frontier; used +
 //!   listed + (page-blocks from the frontier on) = π. If no page-block is left, the frontier is
 //!   [`FULL`]. So a page is full iff `free = FULL`.
@@ -25,7 +25,8 @@
 //!   before it in `previous`. (What the first one names has no meaning: keeping it right would make
 //!   every event slower.)
 //! - P4 `free` and `frontier` of page 0 are equal, so the test for a frontier also detects a class
-//!   without not-full pages. Its `used` is 1, as that of all pages without page-blocks: runs may begin in it.
+//!   without not-full pages. Its `used` is 1, as that of all pages without page-blocks: runs may
+//!   begin in it.
 #![deny(unsafe_code)]
 
 use core::ptr::NonNull;
@@ -146,8 +147,8 @@ impl<S: Partitioning> Memory<'_, S> {
         *self.record_mut(page) = PageRecord::NOT_BLOCKS;
     }
 
-    /// Whether a page of page-blocks is not full, and none of the `most` newest not-full pages of its
-    /// class. O(`most`).
+    /// Whether a page of page-blocks is not full, and none of the `most` newest not-full pages of
+    /// its class. O(`most`).
     pub(super) fn is_behind(&self, page: Page, most: u32) -> bool {
         let record = self.record(page);
         if !record.holds_blocks() || record.is_full() {

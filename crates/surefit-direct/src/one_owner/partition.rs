@@ -1,5 +1,5 @@
-//! How a direct heap divides its region, as a type: bytes of a page and of a unit, and size-classes. All tables are
-//! constants of the program.
+//! How a direct heap divides its region, as a type: bytes of a page and of a unit, and
+//! size-classes. All tables are constants of the program.
 #![deny(unsafe_code)]
 
 use core::fmt::Debug;
@@ -16,8 +16,8 @@ const GRANULE: usize = 8;
 /// The entries of a table of requests, in granules.
 const REQUESTS: usize = MOST_PAGE_BYTES / 4 / GRANULE + 1;
 
-/// A size-class, or none. Only this module makes classes, from the table of a partitioning: they are
-/// below its number of classes.
+/// A size-class, or none. Only this module makes classes, from the table of a partitioning: they
+/// are below its number of classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
 pub(super) struct Class(u8);
@@ -134,22 +134,22 @@ mod sealed {
 pub trait Partitioning: sealed::Sealed + Debug + Send + Sync + 'static {
     /// Bytes of a page of page-blocks.
     const PAGE_BYTES: usize;
-    /// Bytes of a unit: larger objects are runs of units. The base of the region is aligned to it, and a
-    /// page-block to no more.
+    /// Bytes of a unit: larger objects are runs of units. The base of the region is aligned to it,
+    /// and a page-block to no more.
     const UNIT_BYTES: usize;
     #[doc(hidden)]
     const TABLES: &'static Tables;
-    /// The largest request in bytes that a page-block serves: a quarter of a page. Runs of units serve
-    /// larger ones.
+    /// The largest request in bytes that a page-block serves: a quarter of a page. Runs of units
+    /// serve larger ones.
     const LARGEST_BLOCK: usize = Self::PAGE_BYTES / 4;
 }
 
-/// Pages of `PAGE` bytes, units of `UNIT` bytes, and `STEPS` size-classes per power of two: a size-class
-/// is at most 1/`STEPS` larger than the one below, but at least eight bytes.
+/// Pages of `PAGE` bytes, units of `UNIT` bytes, and `STEPS` size-classes per power of two: a
+/// size-class is at most 1/`STEPS` larger than the one below, but at least eight bytes.
 ///
-/// `PAGE` is a power of two from 128 to 8192, `UNIT` from `PAGE`/16 to `PAGE`/2 and at least 16, and `STEPS` 1, 2, 4 or 8;
-/// anything else does not compile. Smaller pages cost more records, and leave less unused in the last page of
-/// each class: 4 bytes per unit and 16 per page.
+/// `PAGE` is a power of two from 128 to 8192, `UNIT` from `PAGE`/16 to `PAGE`/2 and at least 16,
+/// and `STEPS` 1, 2, 4 or 8; anything else does not compile. Smaller pages cost more records, and
+/// leave less unused in the last page of each class: 4 bytes per unit and 16 per page.
 ///
 /// # Examples
 /// ```
@@ -233,8 +233,8 @@ pub(super) const fn class_of<S: Partitioning>(bytes: usize, align: usize) -> Opt
     Some(S::TABLES.class_of[bytes.div_ceil(GRANULE)])
 }
 
-/// The first class from that of the request on whose page-blocks keep the alignment: at most one step per
-/// class, and mostly one or two.
+/// The first class from that of the request on whose page-blocks keep the alignment: at most one
+/// step per class, and mostly one or two.
 #[cold]
 const fn class_of_aligned<S: Partitioning>(bytes: usize, align: usize) -> Option<Class> {
     if align > S::UNIT_BYTES {

@@ -1,18 +1,20 @@
-//! Pools: the certified mode of a direct heap. Pages and the runs of each length are carved once, and never become
-//! anything else.
+//! Pools: the certified mode of a direct heap. Pages and the runs of each length are carved once,
+//! and never become anything else.
 //!
 //! ```text
 //! | tables | pad | page | page | page |  never carved  | run of 3 units | run of 8 units | run of 3 units |
 //!                first              next →          ← start                                              end
 //! ```
-//! What a class or a length may still carve is a count in the tables: the *budget* of its demand. A page that its class gives back
-//! serves any class, and adds to the budget of the one that gave it.
+//! What a class or a length may still carve is a count in the tables: the *budget* of its demand. A
+//! page that its class gives back serves any class, and adds to the budget of the one that gave it.
 //!
 //! # Invariants
-//! - Q1 The pages from `first` to `next` hold page-blocks, or are in the list of free pages, linked through their first eight
-//!   bytes. Pages that hold page-blocks, and the budgets of all classes, are as many as fit from `first` to `limit`.
-//! - Q2 From `start`, first tags lead from run to run to the end of the region; each has the length of a pool, and
-//!   is free iff it is in that pool's list. Last tags are as `tags` says. Budgets of all pools, times their lengths, are the units from `limit` to `start`.
+//! - Q1 The pages from `first` to `next` hold page-blocks, or are in the list of free pages, linked
+//!   through their first eight bytes. Pages that hold page-blocks, and the budgets of all classes,
+//!   are as many as fit from `first` to `limit`.
+//! - Q2 From `start`, first tags lead from run to run to the end of the region; each has the length
+//!   of a pool, and is free iff it is in that pool's list. Last tags are as `tags` says. Budgets of
+//!   all pools, times their lengths, are the units from `limit` to `start`.
 //! - Q3 The lengths of pools rise.
 #![deny(unsafe_code)]
 
@@ -39,8 +41,8 @@ pub struct Pools<S> {
     partition: PhantomData<S>,
 }
 
-/// Where the budgets of the classes are among the counts: first. Behind them are the lengths of the pools, and
-/// behind those their budgets.
+/// Where the budgets of the classes are among the counts: first. Behind them are the lengths of the
+/// pools, and behind those their budgets.
 const fn budget_of(class: Class) -> usize {
     class.index()
 }
@@ -411,8 +413,8 @@ fn is_last_tag_right<S: Partitioning>(memory: &Memory<'_, S>, run: Run) -> bool 
     tail <= LEN as usize && tail < run.units as usize * S::UNIT_BYTES
 }
 
-/// The bytes of a pool's run that an object of `units` units less `tail` bytes leaves unused; at most
-/// as many as a tag can say, [`LEN`].
+/// The bytes of a pool's run that an object of `units` units less `tail` bytes leaves unused; at
+/// most as many as a tag can say, [`LEN`].
 #[expect(
     clippy::cast_possible_truncation,
     reason = "a unit has at most half of a page's 8 KiB"

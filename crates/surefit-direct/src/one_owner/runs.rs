@@ -1,5 +1,6 @@
 //! Runs of units: free runs lie in segregated lists with boundary tags, used runs are pages and
-//! large objects. The first eight bytes of a free run name its neighbours in its list. For tags see `tags`.
+//! large objects. The first eight bytes of a free run name its neighbours in its list. For tags see
+//! `tags`.
 //!
 //! # Invariants
 //! - R1 From the first unit behind the tables, first tags lead from run to run to the end of the
@@ -57,8 +58,9 @@ pub(super) const fn plan<S: Partitioning>(units: usize) -> Plan {
     }
 }
 
-/// The units of a free run that neither a page nor a run of up to `longest` units misses: it holds an
-/// aligned page, and it lies in a list behind that of `longest`, of which only the first run is tried.
+/// The units of a free run that neither a page nor a run of up to `longest` units misses: it holds
+/// an aligned page, and it lies in a list behind that of `longest`, of which only the first run is
+/// tried.
 pub(super) const fn found<S: Partitioning>(longest: u32) -> u32 {
     let page = longest_crumb::<S>() + 1;
     let run = longest
@@ -67,8 +69,8 @@ pub(super) const fn found<S: Partitioning>(longest: u32) -> u32 {
     if run > page { run } else { page }
 }
 
-/// Free runs that coalesce: the general mode of [`DirectHeap`](super::DirectHeap). The first run of each list is kept in the
-/// region.
+/// Free runs that coalesce: the general mode of [`DirectHeap`](super::DirectHeap). The first run of
+/// each list is kept in the region.
 #[derive(Debug)]
 pub struct FreeRuns<S> {
     summary: u64,
@@ -91,8 +93,8 @@ impl<S: Partitioning> FreeRuns<S> {
         runs
     }
 
-    /// A list whose first run has at least `units` units: a crumb if one is long enough, otherwise a
-    /// run with whole pages.
+    /// A list whose first run has at least `units` units: a crumb if one is long enough, otherwise
+    /// a run with whole pages.
     fn find(&self, memory: &Memory<'_, S>, units: u32) -> Option<usize> {
         if units <= longest_crumb::<S>() {
             let list = self.first_list(units as usize)?;
@@ -114,8 +116,8 @@ impl<S: Partitioning> FreeRuns<S> {
         self.first_list(own + 1)
     }
 
-    /// Cuts `units` units at `start` out of the first run of a list, as a used run. The rest on both
-    /// sides stays free.
+    /// Cuts `units` units at `start` out of the first run of a list, as a used run. The rest on
+    /// both sides stays free.
     fn carve(&mut self, memory: &mut Memory<'_, S>, list: usize, start: Unit, units: u32) {
         let run = memory.list(list);
         let all = memory.tag(run) & LEN;

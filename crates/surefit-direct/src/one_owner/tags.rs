@@ -7,8 +7,8 @@
 //! ```
 //! The first tag of a run says whether it is free, and how many units it has. The last tag of a
 //! free run says the same. The last tag of a used run of several units says how many bytes at its
-//! end the object leaves unused: less than a unit, and with pools less than the run, and at most [`LEN`].
-//! The tags between are stale; none of them says `USED`.
+//! end the object leaves unused: less than a unit, and with pools less than the run, and at most
+//! [`LEN`]. The tags between are stale; none of them says `USED`.
 #![deny(unsafe_code)]
 
 use super::memory::{Memory, Unit, page_units};

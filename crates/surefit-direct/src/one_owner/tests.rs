@@ -241,8 +241,8 @@ fn every_list_of_runs_is_checked() {
     }
 }
 
-/// A heap with pools: two pages of 24-byte page-blocks, a free page, runs of 3 and 8 units, of both one that is
-/// free, and budgets left.
+/// A heap with pools: two pages of 24-byte page-blocks, a free page, runs of 3 and 8 units, of both
+/// one that is free, and budgets left.
 struct Pooled<'m> {
     heap: PooledHeap<'m, Tiny>,
     /// A page of page-blocks, and the free one.

@@ -1,17 +1,22 @@
-//! How many bytes are enough for a demand, whatever the order of its calls and whichever threads make them.
+//! How many bytes are enough for a demand, whatever the order of its calls and whichever threads
+//! make them.
 //!
-//! Per class, an instance opens a page only if none of its pages has room and nothing has arrived: it has at most
-//! ⌈(H + U) / π'⌉ pages, where π' are the page-blocks that a full page has used at least (15/16 of π), H is the most live objects of the class, and U what others freed and did not deliver,
-//! b for each other instance. Maxima of the whole program do not divide by instances: objects may all be of one instance
-//! first, and of another later, while one of them keeps each page. So the pages of a class are these times the instances.
+//! Per class, an instance opens a page only if none of its pages has room and nothing has arrived:
+//! it has at most ⌈(H + U) / π'⌉ pages, where π' are the page-blocks that a full page has used at
+//! least (15/16 of π), H is the most live objects of the class, and U what others freed and did not
+//! deliver, b for each other instance. Maxima of the whole program do not divide by instances:
+//! objects may all be of one instance first, and of another later, while one of them keeps each
+//! page. So the pages of a class are these times the instances.
 //!
-//! A resize leaves an object in a page-block that is longer than its class's, if at most a quarter of it is more. So H, for a class
-//! of which objects are demanded, are the objects of all classes that fill so much of its page-blocks: all of them may have
-//! been longer before, one after another.
+//! A resize leaves an object in a page-block that is longer than its class's, if at most a quarter
+//! of it is more. So H, for a class of which objects are demanded, are the objects of all classes
+//! that fill so much of its page-blocks: all of them may have been longer before, one after
+//! another.
 //!
-//! If every page and object has one unit, any free unit serves. Else a request of n units fails only if every free run is
-//! shorter; between K pages, objects and buffered units there are at most K + 2 free runs, because the last one and what was never
-//! used behind it are two: (K + 2) · (n − 1) units more.
+//! If every page and object has one unit, any free unit serves. Else a request of n units fails
+//! only if every free run is shorter; between K pages, objects and buffered units there are at most
+//! K + 2 free runs, because the last one and what was never used behind it are two: (K + 2) · (n
+//! − 1) units more.
 #![deny(unsafe_code)]
 
 use surefit_core::Refused;
@@ -22,8 +27,8 @@ use super::instance::BUFFERED;
 use super::mail::BATCH;
 use super::sizes::{CLASSES, Class, GRANULE, UNIT_BYTES};
 
-/// At most so many objects of a size at once, in the whole program. Lines of one size-class add up. An object that is resized has the
-/// size that it has now.
+/// At most so many objects of a size at once, in the whole program. Lines of one size-class add up.
+/// An object that is resized has the size that it has now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SharedDemand {
     /// Bytes of each object.
@@ -62,9 +67,10 @@ impl Needs {
     }
 }
 
-/// The bytes of a region in which a [`SharedDirect`](super::SharedDirect) without checks or a limit never refuses a demand,
-/// resizes included, wherever it begins: by up to `threads` threads at a time that have instances of their own, join or leave, and through groups if `grouped`.
-/// `L` is the heap's lock.
+/// The bytes of a region in which a [`SharedDirect`](super::SharedDirect) without checks or a limit
+/// never refuses a demand, resizes included, wherever it begins: by up to `threads` threads at a
+/// time that have instances of their own, join or leave, and through groups if `grouped`. `L` is
+/// the heap's lock.
 ///
 /// # Errors
 /// [`Refused::TooLarge`] if no region is enough.
@@ -127,8 +133,8 @@ fn units(demand: &[SharedDemand], threads: u32, grouped: bool) -> Option<usize> 
     needs.enough()
 }
 
-/// The shortest free run that a search for `units` units does not miss: lists of lengths over 31 are looked at only at their
-/// first run, and a length is at most 1/8 above the least of its list.
+/// The shortest free run that a search for `units` units does not miss: lists of lengths over 31
+/// are looked at only at their first run, and a length is at most 1/8 above the least of its list.
 fn found(units: usize) -> Option<usize> {
     if units < 32 {
         Some(units)

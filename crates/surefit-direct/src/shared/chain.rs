@@ -1,8 +1,9 @@
 //! Free page-blocks, linked through their own first words.
 //!
 //! # Invariant
-//! - C1 What a chain leads to are free page-blocks, each in this chain alone, aligned to [`GRANULE`](super::sizes::GRANULE), in
-//!   memory that is usable; the first word of each is the address of the next one, or null.
+//! - C1 What a chain leads to are free page-blocks, each in this chain alone, aligned to
+//!   [`GRANULE`](super::sizes::GRANULE), in memory that is usable; the first word of each is the
+//!   address of the next one, or null.
 
 use core::cell::Cell;
 use core::ptr::{NonNull, null_mut};
@@ -56,7 +57,8 @@ impl Free {
 pub(super) struct Chain(Cell<*mut Block>);
 
 impl Chain {
-    /// `count` page-blocks of `bytes` bytes that begin at an address, at least one, the first one first.
+    /// `count` page-blocks of `bytes` bytes that begin at an address, at least one, the first one
+    /// first.
     ///
     /// # Safety
     /// All of them are free, usable, aligned, and the caller's.

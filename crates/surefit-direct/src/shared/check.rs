@@ -1,7 +1,8 @@
 //! The invariants of a shared direct heap that nobody uses.
 //!
-//! Whatever programs wrote into free page-blocks, and whatever became of a table, nothing is followed before it was looked at: the
-//! records of all units come first, then the pool, then what instances have, then what is on its way.
+//! Whatever programs wrote into free page-blocks, and whatever became of a table, nothing is
+//! followed before it was looked at: the records of all units come first, then the pool, then what
+//! instances have, then what is on its way.
 #![deny(unsafe_code)]
 
 mod chains;

@@ -1,11 +1,12 @@
-//! What all threads of a shared direct heap share: the pool under its lock, the instances, the source.
+//! What all threads of a shared direct heap share: the pool under its lock, the instances, the
+//! source.
 //!
 //! # Invariants
-//! - S1 There are `instances` places for instances behind this, each all zero or in use, usable from when it is first claimed on; those
-//!   below `joined` were ever used.
-//! - S2 An instance is accessed (but for its inbox and state) only by who claimed it, or holds its group's lock. In a heap that
-//!   checks each free, whoever frees changes the instance of the page: there, who accesses one also holds `checked`, nothing is in hand
-//!   and nothing is sent.
+//! - S1 There are `instances` places for instances behind this, each all zero or in use, usable
+//!   from when it is first claimed on; those below `joined` were ever used.
+//! - S2 An instance is accessed (but for its inbox and state) only by who claimed it, or holds its
+//!   group's lock. In a heap that checks each free, whoever frees changes the instance of the page:
+//!   there, who accesses one also holds `checked`, nothing is in hand and nothing is sent.
 //! - S3 An instance is served only by who holds `serving`.
 
 use core::ptr::NonNull;
@@ -33,7 +34,8 @@ pub(super) struct Common<L, S> {
     joined: AtomicU16,
     checks: bool,
     rose: AtomicBool,
-    /// Whether free memory waits for its delay, as far as was seen, and when somebody is to look at it.
+    /// Whether free memory waits for its delay, as far as was seen, and when somebody is to look at
+    /// it.
     waits: AtomicBool,
     look_at: AtomicU32,
     pub(super) source: S,
@@ -91,7 +93,8 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         self.checks
     }
 
-    /// In a heap that checks each free: until this is dropped, nobody else changes an instance (S2).
+    /// In a heap that checks each free: until this is dropped, nobody else changes an instance
+    /// (S2).
     pub(super) fn checking(&self) -> Option<MutexGuard<'_, L, ()>> {
         self.checks.then(|| self.checked.lock())
     }
@@ -123,10 +126,12 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         usize::from(self.instances - self.joined.load(Ordering::Acquire))
     }
 
-    /// Claims the first instance that nobody has. Waits for who serves one that comes before. O(instances).
+    /// Claims the first instance that nobody has. Waits for who serves one that comes before.
+    /// O(instances).
     ///
-    /// As everybody looks at them in the same order, and passes only those that someone has, a thread finds one if there are as many
-    /// as threads that have one or look for one, and memory for it.
+    /// As everybody looks at them in the same order, and passes only those that someone has, a
+    /// thread finds one if there are as many as threads that have one or look for one, and memory
+    /// for it.
     pub(super) fn claim(&self) -> Option<&Instance> {
         for number in 1..=self.instances {
             let is_usable = number <= self.joined.load(Ordering::Acquire);
@@ -167,7 +172,8 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         }
     }
 
-    /// Makes the place of an instance usable, under the pool's lock: the source is asked by one thread at a time.
+    /// Makes the place of an instance usable, under the pool's lock: the source is asked by one
+    /// thread at a time.
     fn commit_place(&self, number: u16) -> bool {
         assert!(number.wrapping_sub(1) < self.instances, "S1: an instance");
         let _alone = self.pool.lock();
@@ -205,7 +211,8 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         }
     }
 
-    /// Tells the source if the units in use rose above the soft limit. The caller has no lock, and is in the middle of nothing.
+    /// Tells the source if the units in use rose above the soft limit. The caller has no lock, and
+    /// is in the middle of nothing.
     pub(super) fn tell(&self) {
         if self.rose.load(Ordering::Relaxed) && self.rose.swap(false, Ordering::Relaxed) {
             self.source.above();
@@ -231,8 +238,8 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         self.waits.store(pool.waits().is_some(), Ordering::Relaxed);
     }
 
-    /// Gives memory that is due to the source, for calls that need nothing of the pool, now and then. The caller is in the middle of
-    /// nothing.
+    /// Gives memory that is due to the source, for calls that need nothing of the pool, now and
+    /// then. The caller is in the middle of nothing.
     #[inline]
     pub(super) fn look(&self, own: &Instance) {
         if self.waits.load(Ordering::Relaxed) && own.counts_slow() {
@@ -277,7 +284,8 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         self.give_units(rest, more);
     }
 
-    /// Frees a page-block of another instance, if a batch that was begun takes it and does not become full. Else returns it.
+    /// Frees a page-block of another instance, if a batch that was begun takes it and does not
+    /// become full. Else returns it.
     #[inline]
     pub(super) fn send_soon(
         &self,
@@ -295,7 +303,8 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         }
     }
 
-    /// Frees an object that is no page-block of the caller's instance: a large one, or another instance's.
+    /// Frees an object that is no page-block of the caller's instance: a large one, or another
+    /// instance's.
     #[inline(never)]
     pub(super) fn free_elsewhere(
         &self,
@@ -325,7 +334,8 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         Ok(())
     }
 
-    /// Frees any object in a heap that checks each free: into its page, whichever instance that is of.
+    /// Frees any object in a heap that checks each free: into its page, whichever instance that is
+    /// of.
     pub(super) fn free_checked(&self, block: Free) -> Result<(), Misuse> {
         let _nobody_else = self.checking();
         // What others did before may have made it something else.
@@ -375,8 +385,8 @@ impl<L: RawMutex, S: Source> Common<L, S> {
 
     /// If nobody has an instance, frees what arrived there, and what it keeps for nothing.
     ///
-    /// Who delivers does this after, and who leaves an instance does it after that: one of them sees
-    /// what the other one did, so nothing stays in the inbox of an idle instance.
+    /// Who delivers does this after, and who leaves an instance does it after that: one of them
+    /// sees what the other one did, so nothing stays in the inbox of an idle instance.
     fn serve(&self, instance: &Instance) {
         while instance.state() == State::Idle && !instance.inbox().is_empty() {
             if !self.serve_once(instance) {
@@ -392,7 +402,8 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         }
     }
 
-    /// Serves an instance once, under the lock that joining threads wait for. Returns whether nobody had it.
+    /// Serves an instance once, under the lock that joining threads wait for. Returns whether
+    /// nobody had it.
     fn serve_once(&self, instance: &Instance) -> bool {
         let _one_at_a_time = self.serving.lock();
         let is_idle = instance.claim(State::Idle, State::Served).is_ok();
@@ -404,7 +415,8 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         is_idle
     }
 
-    /// Ends what a thread has with an instance: all it owes is delivered, and all it does not need given back.
+    /// Ends what a thread has with an instance: all it owes is delivered, and all it does not need
+    /// given back.
     pub(super) fn leave(&self, own: &Instance) {
         self.deliver_all(own);
         let nobody_else = self.checking();
@@ -414,7 +426,8 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         self.serve(own);
     }
 
-    /// Whether a page-block can be freed: it begins where one does, was used, and is not free in its page.
+    /// Whether a page-block can be freed: it begins where one does, was used, and is not free in
+    /// its page.
     fn check_free(
         &self,
         class: Class,
@@ -438,7 +451,8 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         Ok(())
     }
 
-    /// The bytes of a live object, all of which the program may use; `None` if no object begins there, as far as records show.
+    /// The bytes of a live object, all of which the program may use; `None` if no object begins
+    /// there, as far as records show.
     pub(super) fn usable_bytes(&self, object: *mut u8) -> Option<usize> {
         let page = self.memory.around(object)?;
         let record = self.memory.record(page);

@@ -21,15 +21,15 @@ use super::units::Units;
 pub struct Settings {
     /// The most threads that can have an instance of their own at once, up to 65,527.
     pub threads: u32,
-    /// Whether each free is checked for the misuse that [`Misuse`](super::Misuse) names, whichever thread frees. A free is then O(π), and
-    /// all allocations and frees take one lock.
+    /// Whether each free is checked for the misuse that [`Misuse`](super::Misuse) names, whichever
+    /// thread frees. A free is then O(π), and all allocations and frees take one lock.
     pub checks: bool,
     /// Milliseconds before free memory goes back to its source; `u32::MAX` is never.
     pub delay: u32,
 }
 
-/// CF(∞) without abstract addresses for many threads: raw pointers, objects that never move, and for each thread an
-/// instance of its own (n-CF).
+/// CF(∞) without abstract addresses for many threads: raw pointers, objects that never move, and
+/// for each thread an instance of its own (n-CF).
 ///
 /// Dropping the heap frees nothing: its memory is the region's.
 ///
@@ -139,14 +139,17 @@ impl<'m, L: RawMutex + Sync> SharedDirect<'m, L, Fixed> {
 }
 
 impl<L: RawMutex + Sync, S: Source> SharedDirect<'_, L, S> {
-    /// A heap over memory of a source, which commits what is used of it. `base` is the first of `bytes` bytes.
+    /// A heap over memory of a source, which commits what is used of it. `base` is the first of
+    /// `bytes` bytes.
     ///
     /// # Safety
-    /// The memory is this heap's alone for as long as the heap and its objects are used, and `base` is a multiple of
-    /// [`UNIT_BYTES`]. The source commits memory that is zero ([`Source::ZEROED`] is true).
+    /// The memory is this heap's alone for as long as the heap and its objects are used, and `base`
+    /// is a multiple of [`UNIT_BYTES`]. The source commits memory that is zero ([`Source::ZEROED`]
+    /// is true).
     ///
     /// # Errors
-    /// [`Refused::Region`] if the memory is too small, or the source cannot commit the first tables.
+    /// [`Refused::Region`] if the memory is too small, or the source cannot commit the first
+    /// tables.
     pub unsafe fn over(
         base: NonNull<u8>,
         bytes: usize,
@@ -167,7 +170,8 @@ impl<L: RawMutex + Sync, S: Source> SharedDirect<'_, L, S> {
         settings: Settings,
         source: S,
     ) -> Option<Self> {
-        // SAFETY: the plan's tables lie in the administrative units, one behind another; all are zero.
+        // SAFETY: the plan's tables lie in the administrative units, one behind another; all are
+        // zero.
         let records = unsafe { base.add(plan.records_at) };
         // SAFETY: the caller's: the region's first bytes.
         let usable = unsafe { source.commit(base, plan.first_bytes()) }
@@ -211,30 +215,32 @@ impl<L: RawMutex + Sync, S: Source> SharedDirect<'_, L, S> {
 
     #[inline]
     pub(super) fn common(&self) -> &Common<L, S> {
-        // SAFETY: written by `planned`; it lives as long as the region, and only shared references are made.
+        // SAFETY: written by `planned`; it lives as long as the region, and only shared references
+        // are made.
         unsafe { self.common.as_ref() }
     }
 
-    /// An instance of this thread's own: one whose thread has left, with all its pages, or a new one. Dropping it leaves
-    /// it to the next one.
+    /// An instance of this thread's own: one whose thread has left, with all its pages, or a new
+    /// one. Dropping it leaves it to the next one.
     ///
     /// # Errors
-    /// [`Refused::NoLocal`] if all are taken, or the source has no memory for another one: use [`grouped`](SharedDirect::grouped).
-    /// All are never taken while the threads that have one, join or leave are no more than [`Settings::threads`], and none was lost in
-    /// a fork.
+    /// [`Refused::NoLocal`] if all are taken, or the source has no memory for another one: use
+    /// [`grouped`](SharedDirect::grouped). All are never taken while the threads that have one,
+    /// join or leave are no more than [`Settings::threads`], and none was lost in a fork.
     ///
     /// # Complexity
-    /// Linear in the number of instances. It waits for threads that free of an instance that nobody has, which is linear in what they
-    /// free.
+    /// Linear in the number of instances. It waits for threads that free of an instance that nobody
+    /// has, which is linear in what they free.
     pub fn join(&self) -> Result<Local<'_, L, S>, Refused> {
         let common = self.common();
         let own = common.claim().ok_or(Refused::NoLocal)?;
         Ok(Local::new(common, own))
     }
 
-    /// Calls a function with the instance of a group, under the group's lock: for threads that share one (the paper's
-    /// sharing degree), that have none, or that are about to end. Groups are numbered modulo [`GROUPS`]. The function must not ask for
-    /// a group again: it would wait for itself, or for a thread that waits for it.
+    /// Calls a function with the instance of a group, under the group's lock: for threads that
+    /// share one (the paper's sharing degree), that have none, or that are about to end. Groups are
+    /// numbered modulo [`GROUPS`]. The function must not ask for a group again: it would wait for
+    /// itself, or for a thread that waits for it.
     pub fn grouped<R>(&self, group: usize, call: impl FnOnce(&Local<'_, L, S>) -> R) -> R {
         let common = self.common();
         let group = group % GROUPS;
@@ -256,24 +262,26 @@ impl<L: RawMutex + Sync, S: Source> SharedDirect<'_, L, S> {
         Units::of(self.common().memory())
     }
 
-    /// The bytes of a live object, all of which the program may use; `None` if no object begins there, as far as the heap
-    /// can tell. O(1).
+    /// The bytes of a live object, all of which the program may use; `None` if no object begins
+    /// there, as far as the heap can tell. O(1).
     pub fn usable_bytes(&self, object: *mut u8) -> Option<usize> {
         self.common().usable_bytes(object)
     }
 
-    /// Sets the most bytes that pages and large objects may hold, free ones that were not given back included. Calls that
-    /// would need more are refused. A limit below what is held now refuses all that needs units.
+    /// Sets the most bytes that pages and large objects may hold, free ones that were not given
+    /// back included. Calls that would need more are refused. A limit below what is held now
+    /// refuses all that needs units.
     ///
     /// # Complexity
-    /// O(1). A call that would exceed the limit first gives all free memory back, which is linear in the free runs that hold some.
+    /// O(1). A call that would exceed the limit first gives all free memory back, which is linear
+    /// in the free runs that hold some.
     pub fn set_limit(&self, bytes: usize) {
         let units = u64::try_from(bytes / UNIT_BYTES).unwrap_or(u64::MAX);
         self.common().pool.lock().set_limit(units);
     }
 
-    /// Sets the bytes of pages and large objects above which the source is told ([`Source::above`]): once, until they have fallen by
-    /// 1/32 below it. `usize::MAX` is never.
+    /// Sets the bytes of pages and large objects above which the source is told
+    /// ([`Source::above`]): once, until they have fallen by 1/32 below it. `usize::MAX` is never.
     pub fn set_soft_limit(&self, bytes: usize) {
         let units = u64::try_from(bytes / UNIT_BYTES).unwrap_or(u64::MAX);
         self.common().pool.lock().set_soft_limit(units);
@@ -284,8 +292,8 @@ impl<L: RawMutex + Sync, S: Source> SharedDirect<'_, L, S> {
         self.common().pool.lock().set_delay(delay);
     }
 
-    /// Gives all free memory back to the source at once, and what idle instances keep. Returns the bytes of free runs
-    /// that went back.
+    /// Gives all free memory back to the source at once, and what idle instances keep. Returns the
+    /// bytes of free runs that went back.
     ///
     /// # Complexity
     /// Linear in the free runs and instances.
@@ -307,8 +315,8 @@ impl<L: RawMutex + Sync, S: Source> SharedDirect<'_, L, S> {
             .saturating_mul(UNIT_BYTES)
     }
 
-    /// Before a fork: no other thread is in the middle of a change that the child needs whole. Ends with
-    /// [`after_fork`](SharedDirect::after_fork) in both processes.
+    /// Before a fork: no other thread is in the middle of a change that the child needs whole. Ends
+    /// with [`after_fork`](SharedDirect::after_fork) in both processes.
     pub fn before_fork(&self) {
         let common = self.common();
         for group in &common.groups {
@@ -319,15 +327,16 @@ impl<L: RawMutex + Sync, S: Source> SharedDirect<'_, L, S> {
         forget(common.pool.lock());
     }
 
-    /// After a fork, in the parent, and in the child with `child`: there, instances of other threads are lost, because they
-    /// may have been in the middle of a call. What they hold stays as it is, and is never used again.
+    /// After a fork, in the parent, and in the child with `child`: there, instances of other
+    /// threads are lost, because they may have been in the middle of a call. What they hold stays
+    /// as it is, and is never used again.
     ///
     /// # Complexity
     /// O(1) in the parent, linear in the instances in the child.
     ///
     /// # Safety
-    /// [`before_fork`](SharedDirect::before_fork) was called by this thread, and this was not called since. `own` is the
-    /// instance of this thread, if it has one.
+    /// [`before_fork`](SharedDirect::before_fork) was called by this thread, and this was not
+    /// called since. `own` is the instance of this thread, if it has one.
     pub unsafe fn after_fork(&self, child: bool, own: Option<&Local<'_, L, S>>) {
         let common = self.common();
         if child {
@@ -350,7 +359,8 @@ impl<L: RawMutex + Sync, S: Source> SharedDirect<'_, L, S> {
         }
     }
 
-    /// Bytes of tables that are committed: what is shared, instances, and the records of units that hold objects.
+    /// Bytes of tables that are committed: what is shared, instances, and the records of units that
+    /// hold objects.
     pub(super) fn table_bytes(&self) -> usize {
         let memory = self.common().memory();
         let records = memory.record_place(Span::NONE).addr().get() - self.common.addr().get();
@@ -364,7 +374,8 @@ impl<L: RawMutex + Sync, S: Source> SharedDirect<'_, L, S> {
         records - unused + units as usize * size_of::<Record>()
     }
 
-    /// Verifies the invariants of the whole heap. Nobody else may be in a call; that is what `&mut` says.
+    /// Verifies the invariants of the whole heap. Nobody else may be in a call; that is what `&mut`
+    /// says.
     ///
     /// # Errors
     /// The first invariant that does not hold.
@@ -391,8 +402,8 @@ impl<L: RawMutex, S: Source> Local<'_, L, S> {
     /// The instance that [`into_raw`](Local::into_raw) gave.
     ///
     /// # Safety
-    /// `own` came from there, of this heap, and nobody else has the instance meanwhile; the result is forgotten, or the
-    /// address is not used again.
+    /// `own` came from there, of this heap, and nobody else has the instance meanwhile; the result
+    /// is forgotten, or the address is not used again.
     #[inline]
     #[must_use]
     pub unsafe fn from_raw(heap: &SharedDirect<'_, L, S>, own: NonNull<u8>) -> ManuallyDrop<Self>
@@ -412,7 +423,8 @@ pub(super) fn places(threads: u32) -> Option<u16> {
     u16::try_from(places).ok()
 }
 
-/// The least bytes of a region for so many threads, or for the most that there can be, wherever it begins.
+/// The least bytes of a region for so many threads, or for the most that there can be, wherever it
+/// begins.
 fn least_bytes<L, S: Source>(threads: u32) -> usize {
     let places = places(threads).unwrap_or(u16::MAX);
     #[expect(clippy::cast_possible_truncation, reason = "8")]
@@ -428,7 +440,8 @@ fn least_bytes<L, S: Source>(threads: u32) -> usize {
     (units + 1) * UNIT_BYTES
 }
 
-/// The bytes of a region, wherever it begins, with tables for so many threads and `units` units behind them.
+/// The bytes of a region, wherever it begins, with tables for so many threads and `units` units
+/// behind them.
 pub(super) fn region_bytes<L>(units: usize, threads: u32) -> Option<usize> {
     let places = places(threads)?;
     let fixed = size_of::<Common<L, Fixed>>() + size_of::<Instance>() * (usize::from(places) + 1);

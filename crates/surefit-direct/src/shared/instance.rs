@@ -1,4 +1,5 @@
-//! An instance: what one thread has at a time, its pages of each class and the frees it still has to deliver.
+//! An instance: what one thread has at a time, its pages of each class and the frees it still has
+//! to deliver.
 //!
 //! ```text
 //! class:  in hand (chain) ── of ── current page        allocations take from the hand
@@ -7,13 +8,15 @@
 //! ```
 //! # Invariants
 //! - I1 What is in hand are page-blocks of the current page; they count as used.
-//! - I2 A page of the instance is the current one of its class, or in the list of its class, or full: more than
-//!   [`Class::loose`] of its page-blocks are used.
+//! - I2 A page of the instance is the current one of its class, or in the list of its class, or
+//!   full: more than [`Class::loose`] of its page-blocks are used.
 //! - I3 Units in the buffer are nothing, and no other thread's.
-//! - I4 What has arrived are page-blocks of pages of the instance; they count as used. An idle instance has none, and nothing in
-//!   hand, in its buffer or in its batches.
-//! - I5 All but `inbox` and `state` belong to the thread that has the instance (`state`), or its group's lock.
-//! - I6 A batch lies in the place of the instance that it is for, ends at its last page-block, and has the room that those leave.
+//! - I4 What has arrived are page-blocks of pages of the instance; they count as used. An idle
+//!   instance has none, and nothing in hand, in its buffer or in its batches.
+//! - I5 All but `inbox` and `state` belong to the thread that has the instance (`state`), or its
+//!   group's lock.
+//! - I6 A batch lies in the place of the instance that it is for, ends at its last page-block, and
+//!   has the room that those leave.
 
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -93,7 +96,8 @@ impl Instance {
         self.number.set(number);
     }
 
-    /// Counts a call that was slow. Whether it is one of those that do what need not be done each time.
+    /// Counts a call that was slow. Whether it is one of those that do what need not be done each
+    /// time.
     pub(super) fn counts_slow(&self) -> bool {
         self.slow.set(self.slow.get().wrapping_add(1));
         self.slow.get() % SLOW == 0

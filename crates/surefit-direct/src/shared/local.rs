@@ -14,16 +14,17 @@ use super::misuse::Misuse;
 use super::sizes::{Class, GRANULE, UNIT_BYTES};
 use super::source::{Fixed, Source};
 
-/// A thread's own instance of a [`SharedDirect`](super::SharedDirect). It goes to whichever thread has this value; dropping
-/// it leaves the instance, with the objects in it, to a thread that joins later: as [`trim`](Local::trim), in time that is
-/// linear in what is freed and given back.
+/// A thread's own instance of a [`SharedDirect`](super::SharedDirect). It goes to whichever thread
+/// has this value; dropping it leaves the instance, with the objects in it, to a thread that joins
+/// later: as [`trim`](Local::trim), in time that is linear in what is freed and given back.
 pub struct Local<'h, L: RawMutex, S: Source = Fixed> {
     common: &'h Common<L, S>,
     own: &'h Instance,
     one_thread: PhantomData<*mut ()>,
 }
 
-// SAFETY: the instance is whoever's has the value (S2 of `common`); nothing in it is bound to a thread.
+// SAFETY: the instance is whoever's has the value (S2 of `common`); nothing in it is bound to a
+// thread.
 unsafe impl<L: RawMutex + Sync, S: Source> Send for Local<'_, L, S> {}
 
 impl<L: RawMutex, S: Source> fmt::Debug for Local<'_, L, S> {
@@ -50,8 +51,8 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
         }
     }
 
-    /// M2 and M3 alone: an object of up to 1,024 bytes, out of what is in hand of an instance that is named by its address. `None` if
-    /// that is not enough: ask [`allocate`](Local::allocate).
+    /// M2 and M3 alone: an object of up to 1,024 bytes, out of what is in hand of an instance that
+    /// is named by its address. `None` if that is not enough: ask [`allocate`](Local::allocate).
     ///
     /// # Safety
     /// `own` came from [`into_raw`](Local::into_raw), and the instance is this thread's.
@@ -70,8 +71,8 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
         self.own.number()
     }
 
-    /// The instance as an address, for a word that each thread has: [`from_raw`](Local::from_raw) takes it back. Dropping
-    /// nothing, it leaves the instance this thread's.
+    /// The instance as an address, for a word that each thread has: [`from_raw`](Local::from_raw)
+    /// takes it back. Dropping nothing, it leaves the instance this thread's.
     #[must_use]
     pub fn into_raw(self) -> NonNull<u8> {
         let own = NonNull::from(self.own).cast();
@@ -79,13 +80,14 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
         own
     }
 
-    /// An object of `bytes` bytes aligned to `align`, a power of two (16 at least is given). `None` if there is no memory, or `align`
-    /// is no power of two.
+    /// An object of `bytes` bytes aligned to `align`, a power of two (16 at least is given). `None`
+    /// if there is no memory, or `align` is no power of two.
     ///
     /// # Complexity
-    /// O(1), but for what other threads freed of this instance, which is taken back before a page is opened, for memory that
-    /// goes back to the source, and for memory that went back: if only runs of free units that hold memory and runs that do not are
-    /// long enough together, it is linear in those that it joins until one is.
+    /// O(1), but for what other threads freed of this instance, which is taken back before a page
+    /// is opened, for memory that goes back to the source, and for memory that went back: if only
+    /// runs of free units that hold memory and runs that do not are long enough together, it is
+    /// linear in those that it joins until one is.
     #[inline]
     #[must_use]
     pub fn allocate(&self, bytes: usize, align: usize) -> Option<NonNull<u8>> {
@@ -202,19 +204,20 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
         }
     }
 
-    /// Changes the size of an object of this heap to `bytes`, and keeps the alignment `align` that it was allocated with. `None`
-    /// if there is no memory: the object stays as it is.
+    /// Changes the size of an object of this heap to `bytes`, and keeps the alignment `align` that
+    /// it was allocated with. `None` if there is no memory: the object stays as it is.
     ///
-    /// It stays in place if its page-block serves the new size, and one that a new object of that size and alignment would get is at
-    /// most a quarter shorter; or if its units do, or the units behind a large object are free.
+    /// It stays in place if its page-block serves the new size, and one that a new object of that
+    /// size and alignment would get is at most a quarter shorter; or if its units do, or the units
+    /// behind a large object are free.
     ///
     /// # Complexity
-    /// O(1) in place, and otherwise linear in the bytes that are copied; but for memory that goes back to the source, and for what
-    /// [`allocate`](Local::allocate) says of a new place.
+    /// O(1) in place, and otherwise linear in the bytes that are copied; but for memory that goes
+    /// back to the source, and for what [`allocate`](Local::allocate) says of a new place.
     ///
     /// # Safety
-    /// As [`try_free`](Local::try_free), if the result is another address. `align` is at most what the object was allocated with:
-    /// one that stays in place keeps its address.
+    /// As [`try_free`](Local::try_free), if the result is another address. `align` is at most what
+    /// the object was allocated with: one that stays in place keeps its address.
     ///
     /// # Errors
     /// The misuse that was found.
@@ -277,9 +280,10 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
         true
     }
 
-    /// Whether the program should move the object to a new place, if it can: its size-class has more than `most`
-    /// not-full pages here (κ; 0 counts as 1), and the object lies in one that new objects of the class will not fill
-    /// next. Large objects and those of other instances: `false`. O(`most`).
+    /// Whether the program should move the object to a new place, if it can: its size-class has
+    /// more than `most` not-full pages here (κ; 0 counts as 1), and the object lies in one that new
+    /// objects of the class will not fill next. Large objects and those of other instances:
+    /// `false`. O(`most`).
     ///
     /// See [`DirectHeap::defrag_hint`](crate::DirectHeap::defrag_hint).
     #[must_use]
@@ -310,7 +314,8 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
         true
     }
 
-    /// Delivers what this thread freed of other instances, and gives back what its own keeps without objects.
+    /// Delivers what this thread freed of other instances, and gives back what its own keeps
+    /// without objects.
     ///
     /// # Complexity
     /// Linear in what is freed and given back.

@@ -6,8 +6,8 @@
 //!                                                   one compare-and-exchange puts it into the instance's inbox
 //! the owner needs page-blocks:                      one exchange takes all that is in the inbox; it is freed some at a time
 //! ```
-//! Nobody waits, and nothing but the inbox's first word is shared: what is pushed is never popped one
-//! by one, so a word may come again without harm.
+//! Nobody waits, and nothing but the inbox's first word is shared: what is pushed is never popped
+//! one by one, so a word may come again without harm.
 
 use core::cell::Cell;
 use core::ptr::null_mut;
@@ -27,7 +27,8 @@ const LEAST_BYTES: u32 = BATCH_BYTES / BATCH as u32;
 /// Batches of a thread at once, by the instance's number.
 pub(super) const SLOTS: usize = 16;
 
-/// Page-blocks of one instance that another thread freed and did not deliver yet. Zeros are an empty one.
+/// Page-blocks of one instance that another thread freed and did not deliver yet. Zeros are an
+/// empty one.
 #[derive(Debug)]
 pub(super) struct Batch {
     blocks: Chain,
@@ -88,8 +89,8 @@ impl Batch {
         BATCH_BYTES.checked_sub(bytes) == Some(self.room.get()) && self.room.get() > 0
     }
 
-    /// Adds a page-block of `bytes` bytes to those of the same instance, if there are some and it does not become full. Else returns
-    /// it.
+    /// Adds a page-block of `bytes` bytes to those of the same instance, if there are some and it
+    /// does not become full. Else returns it.
     #[inline]
     pub(super) fn add(&self, to: u16, block: Free, bytes: u32) -> Result<(), Free> {
         let (room, takes) = (self.room.get(), bytes.max(LEAST_BYTES));
@@ -101,7 +102,8 @@ impl Batch {
         Ok(())
     }
 
-    /// Adds a page-block of `bytes` bytes to those of the same instance, or to none. Returns whether the batch is full.
+    /// Adds a page-block of `bytes` bytes to those of the same instance, or to none. Returns
+    /// whether the batch is full.
     pub(super) fn add_any(&self, to: u16, block: Free, bytes: u32) -> bool {
         debug_assert!(self.is_empty() || self.to.get() == to);
         if self.is_empty() {
@@ -164,7 +166,8 @@ impl Inbox {
     pub(super) fn take(&self) -> Chain {
         surefit_core::point();
         let first = self.0.swap(null_mut(), Ordering::SeqCst);
-        // SAFETY: C1: batches were put there, each linked to the one before; the exchange took them from everybody else.
+        // SAFETY: C1: batches were put there, each linked to the one before; the exchange took them
+        // from everybody else.
         unsafe { Chain::from_raw(first) }
     }
 }

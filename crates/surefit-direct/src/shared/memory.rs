@@ -9,12 +9,16 @@
 //! All tables are valid when zero: nothing is written before it is needed.
 //!
 //! # Invariants
-//! - M1 `base .. base + units · UNIT_BYTES` belongs to this heap alone while it lives. Units below `committed`, and their records, are usable.
-//! - M2 A [`Span`] is below the number of units: only this module makes them from numbers, and checks the numbers.
-//! - M3 A record's fields are written by one thread at a time: those of a page by its instance's owner, all others under the
-//!   pool's lock. What other threads read of a live object's record (`owner`, `class`, `back`) is written before
-//!   the object is handed out, and not again before it is freed.
-//! - M4 F1 is never enough for what is no page: its record has no frees to spare, so an address there changes nothing.
+//! - M1 `base .. base + units · UNIT_BYTES` belongs to this heap alone while it lives. Units below
+//!   `committed`, and their records, are usable.
+//! - M2 A [`Span`] is below the number of units: only this module makes them from numbers, and
+//!   checks the numbers.
+//! - M3 A record's fields are written by one thread at a time: those of a page by its instance's
+//!   owner, all others under the pool's lock. What other threads read of a live object's record
+//!   (`owner`, `class`, `back`) is written before the object is handed out, and not again before it
+//!   is freed.
+//! - M4 F1 is never enough for what is no page: its record has no frees to spare, so an address
+//!   there changes nothing.
 
 use core::cell::Cell;
 use core::ptr::NonNull;
@@ -86,12 +90,15 @@ pub(super) struct Record {
     pub(super) previous: Cell<Span>,
     /// Runs: units. In the last unit's record of a free run too.
     pub(super) units: Seen32,
-    /// A page: how many frees F1 is enough for, its page-blocks that are used less [`Record::set_watch`]'s less one; below 0 if the top bit
-    /// is set. Else 0: for what is no page F1 is never enough.
+    /// A page: how many frees F1 is enough for, its page-blocks that are used less
+    /// [`Record::set_watch`]'s less one; below 0 if the top bit is set. Else 0: for what is no page
+    /// F1 is never enough.
     spare: Seen16,
-    /// A page: a free that leaves so many page-blocks used, or fewer, needs more than F1. A free run: when it was freed, high half.
+    /// A page: a free that leaves so many page-blocks used, or fewer, needs more than F1. A free
+    /// run: when it was freed, high half.
     pub(super) watch: Seen16,
-    /// A page: page-blocks that were ever used. A free run: when it was freed, low half, with the last bit 1 if it is zero.
+    /// A page: page-blocks that were ever used. A free run: when it was freed, low half, with the
+    /// last bit 1 if it is zero.
     pub(super) opened: Seen16,
     /// A page: the number of its instance; else 0.
     owner: Seen16,
@@ -122,7 +129,8 @@ impl Record {
         }
     }
 
-    /// Whether a free finds no page here (M4): no instance, no frees to spare, nothing that it would lead back to.
+    /// Whether a free finds no page here (M4): no instance, no frees to spare, nothing that it
+    /// would lead back to.
     pub(super) fn is_no_page(&self) -> bool {
         self.owner.get() == 0 && self.spare.get() == 0 && self.is_back(0)
     }
@@ -149,15 +157,16 @@ impl Record {
         self.spare.set(watched.wrapping_sub(1));
     }
 
-    /// A free that leaves so many page-blocks of the page used, or fewer, needs more than F1: at most [`EACH_FREE`].
+    /// A free that leaves so many page-blocks of the page used, or fewer, needs more than F1: at
+    /// most [`EACH_FREE`].
     pub(super) fn set_watch(&self, watch: u16) {
         let used = self.used();
         self.watch.set(watch);
         self.set_used(used);
     }
 
-    /// F1: puts a page-block back, in a page that holds others and is not full. Returns the page-block if it needs more than that, or
-    /// this is no page.
+    /// F1: puts a page-block back, in a page that holds others and is not full. Returns the
+    /// page-block if it needs more than that, or this is no page.
     #[inline]
     pub(super) fn put_back(&self, block: Free) -> Result<(), Free> {
         let spare = self.spare.get().wrapping_sub(1);
@@ -199,7 +208,8 @@ impl Record {
     }
 }
 
-/// The number of a unit, and of the page or run that begins there. [`Span::NONE`] is unit 0, which is administrative.
+/// The number of a unit, and of the page or run that begins there. [`Span::NONE`] is unit 0, which
+/// is administrative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(transparent)]
 pub(super) struct Span(u32);
@@ -247,7 +257,8 @@ impl Memory {
     /// Units of which the first `first` are administrative, and their records.
     ///
     /// # Safety
-    /// M1, and that the records lie in administrative units, these or others before them, and are zero.
+    /// M1, and that the records lie in administrative units, these or others before them, and are
+    /// zero.
     pub(super) unsafe fn new(
         base: NonNull<u8>,
         units: u32,
@@ -281,7 +292,8 @@ impl Memory {
         self.committed.store(bytes, Ordering::Relaxed);
     }
 
-    /// Makes units usable that follow those that are, up to a unit, and their records. Whether the source could.
+    /// Makes units usable that follow those that are, up to a unit, and their records. Whether the
+    /// source could.
     pub(super) fn commit<S: Source>(&self, source: &S, end: Span) -> bool {
         let first = self.span(self.committed());
         let (records, last) = (self.record_place(first), self.record_place(end));
@@ -297,7 +309,8 @@ impl Memory {
         done
     }
 
-    /// Has the source take back the units from one on, behind which nothing is. Their records stay usable.
+    /// Has the source take back the units from one on, behind which nothing is. Their records stay
+    /// usable.
     pub(super) fn withdraw<S: Source>(&self, source: &S, from: Span) {
         let bytes = (self.committed() - from.0) as usize * UNIT_BYTES;
         // SAFETY: M1: the last units that are committed; the caller says that nothing is there.
@@ -306,7 +319,8 @@ impl Memory {
         }
     }
 
-    /// Gives the memory of a free run back, or of one that the pool holds for that. Whether the source could.
+    /// Gives the memory of a free run back, or of one that the pool holds for that. Whether the
+    /// source could.
     pub(super) fn purge<S: Source>(&self, source: &S, run: Span, units: u32) -> bool {
         let end = self.after(run, units);
         debug_assert!(end.0 <= self.committed());
@@ -344,8 +358,8 @@ impl Memory {
     #[inline]
     pub(super) fn record(&self, span: Span) -> &Record {
         debug_assert!(span.0 <= self.units, "M2");
-        // SAFETY: M2: there is a record for each unit and one for the end; zeros are a record; only shared
-        // references are made, and its fields are cells (M3 says who writes).
+        // SAFETY: M2: there is a record for each unit and one for the end; zeros are a record; only
+        // shared references are made, and its fields are cells (M3 says who writes).
         unsafe { self.records.add(span.0 as usize).as_ref() }
     }
 
@@ -366,8 +380,8 @@ impl Memory {
         unsafe { self.base.add((span.0 as usize) << UNIT_SHIFT) }
     }
 
-    /// The record of the page or run whose unit holds an address: of its first unit if it is a page. `None` outside what is
-    /// committed.
+    /// The record of the page or run whose unit holds an address: of its first unit if it is a
+    /// page. `None` outside what is committed.
     #[inline]
     pub(super) fn record_around(&self, object: *mut u8) -> Option<&Record> {
         let offset = object.addr().wrapping_sub(self.base.addr().get());
@@ -377,7 +391,8 @@ impl Memory {
         let at = (offset >> UNIT_SHIFT) * size_of::<Record>();
         // SAFETY: M2: a record of the region's, as in `record`.
         let back = unsafe { self.records.byte_add(at).as_ref() }.back.get();
-        // SAFETY: as above: `open_page` wrote how far back the page begins, in the same region; else it is 0.
+        // SAFETY: as above: `open_page` wrote how far back the page begins, in the same region;
+        // else it is 0.
         Some(unsafe { self.records.byte_add(at - usize::from(back)).as_ref() })
     }
 
@@ -431,14 +446,16 @@ impl Memory {
         units
     }
 
-    /// The link in the free page-block at an address that may be corrupt, for a checker. `None` if no page-block can begin there.
+    /// The link in the free page-block at an address that may be corrupt, for a checker. `None` if
+    /// no page-block can begin there.
     pub(super) fn link(&self, block: *mut u8) -> Option<*mut u8> {
         let offset = block.addr().wrapping_sub(self.base.addr().get());
         let usable = (self.first as usize) << UNIT_SHIFT..(self.committed() as usize) << UNIT_SHIFT;
         if !usable.contains(&offset) || offset % GRANULE != 0 {
             return None;
         }
-        // SAFETY: M1: inside the units that are usable, and aligned. The region's bytes hold anything; only who checks reads them.
+        // SAFETY: M1: inside the units that are usable, and aligned. The region's bytes hold
+        // anything; only who checks reads them.
         Some(unsafe { self.base.add(offset).cast().read() })
     }
 

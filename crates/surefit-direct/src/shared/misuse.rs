@@ -2,7 +2,8 @@
 
 use core::fmt;
 
-/// Why an address cannot be freed: found where the partitioning shows it at no cost, or in a heap that checks each free.
+/// Why an address cannot be freed: found where the partitioning shows it at no cost, or in a heap
+/// that checks each free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Misuse {
     /// The address is outside the heap's region.

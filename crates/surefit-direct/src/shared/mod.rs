@@ -1,7 +1,7 @@
 //! n-CF(∞, ∞) without abstract addresses: raw pointers, many threads, objects that never move.
 //!
-//! Each thread has an *instance*: pages of its own for each size-class. What it allocates and frees itself
-//! needs no lock and no atomic read-modify-write; what others free of it arrives in batches.
+//! Each thread has an *instance*: pages of its own for each size-class. What it allocates and frees
+//! itself needs no lock and no atomic read-modify-write; what others free of it arrives in batches.
 //!
 //! ```text
 //! allocate(bytes):
@@ -30,25 +30,31 @@
 //! | `certify`, `stats`, `check` | bytes that are enough for a demand; what the heap holds; its invariants |
 //!
 //! # Threads that end
-//! Whoever leaves an instance gives back what it does not need, and leaves it idle with its objects; the next thread that joins
-//! takes an idle one with all its pages. What is freed of an idle instance is freed by who sends it, under a lock for which threads wait that join meanwhile. So a thousand threads, one after
-//! another, need no more than one.
+//! Whoever leaves an instance gives back what it does not need, and leaves it idle with its
+//! objects; the next thread that joins takes an idle one with all its pages. What is freed of an
+//! idle instance is freed by who sends it, under a lock for which threads wait that join meanwhile.
+//! So a thousand threads, one after another, need no more than one.
 //!
 //! # Bounds
-//! - Time: O(1) without a lock for page-blocks; draining the inbox is O(1) for each free that arrived. Opening a page and large objects
-//!   take the pool's lock for O(1), and for what goes back to the source. If no free run is long enough, runs that hold memory and
-//!   runs whose memory went back are joined until one is: O(1) for each of the latter, which holds memory from then on.
-//! - Space: a class opens a page in an instance only if none of its pages there has room and nothing has arrived. So an
-//!   instance has at most ⌈(H + U) / π'⌉ pages of a class, π' the least that a full page has used (15/16 of π), H the most objects of the class that were live or in a batch at
-//!   once, U the page-blocks in hand of others' batches: at most b = [`BATCH`] for each other thread. See [`certify`].
+//! - Time: O(1) without a lock for page-blocks; draining the inbox is O(1) for each free that
+//!   arrived. Opening a page and large objects take the pool's lock for O(1), and for what goes
+//!   back to the source. If no free run is long enough, runs that hold memory and runs whose memory
+//!   went back are joined until one is: O(1) for each of the latter, which holds memory from then
+//!   on.
+//! - Space: a class opens a page in an instance only if none of its pages there has room and
+//!   nothing has arrived. So an instance has at most ⌈(H + U) / π'⌉ pages of a class, π' the least
+//!   that a full page has used (15/16 of π), H the most objects of the class that were live or in a
+//!   batch at once, U the page-blocks in hand of others' batches: at most b = [`BATCH`] for each
+//!   other thread. See [`certify`].
 //!
 //! # Departures
-//! κ is ∞: F2 and F3 never happen. Pages that were full queue at the end of their class, so that they collect frees before allocations
-//! look at them again: a look at a page then finds more than one.
+//! κ is ∞: F2 and F3 never happen. Pages that were full queue at the end of their class, so that
+//! they collect frees before allocations look at them again: a look at a page then finds more than
+//! one.
 //!
 //! # Source
-//! Craciunas et al. (2008): the optimised non-compacting variant, and (2009) n-CF with private instances and a shared pool of
-//! pages.
+//! Craciunas et al. (2008): the optimised non-compacting variant, and (2009) n-CF with private
+//! instances and a shared pool of pages.
 
 mod certify;
 #[allow(unsafe_code, reason = "links in free page-blocks")]

@@ -4,23 +4,28 @@
 //! | administrative | used page | free run | large object | free run | page | never used …       |
 //!                                                                          top        committed end
 //! ```
-//! Free runs coalesce. They are of two kinds: those that were written (`dirty`) come first, because their
-//! memory is there; those whose memory the source took back (`clean`) are zero. If the source takes memory back, runs
-//! of different kinds do not coalesce, so that it is known how much memory free runs hold. Behind the top nothing was ever used.
+//! Free runs coalesce. They are of two kinds: those that were written (`dirty`) come first, because
+//! their memory is there; those whose memory the source took back (`clean`) are zero. If the source
+//! takes memory back, runs of different kinds do not coalesce, so that it is known how much memory
+//! free runs hold. Behind the top nothing was ever used.
 //!
 //! # What goes back
-//! A run that stays free for the delay becomes clean; free runs that coalesce are as old as the longest of them. Whatever the
-//! clock says, used and dirty units together are kept at 17/16 of the most that were ever used, or 512 KiB more: whoever takes
-//! units while there are more gives the surplus back, at most sixteen dirty runs a call: the shortest that are enough for that, for
-//! long ones serve more requests. So what programs free and soon want again stays, and yet hardly more is held than was needed at
-//! one time.
+//! A run that stays free for the delay becomes clean; free runs that coalesce are as old as the
+//! longest of them. Whatever the clock says, used and dirty units together are kept at 17/16 of the
+//! most that were ever used, or 512 KiB more: whoever takes units while there are more gives the
+//! surplus back, at most sixteen dirty runs a call: the shortest that are enough for that, for long
+//! ones serve more requests. So what programs free and soon want again stays, and yet hardly more
+//! is held than was needed at one time.
 //!
 //! # Invariants
-//! - P1 From the first unit behind the tables to the top, pages, large objects, units in buffers and free runs follow each other;
-//!   the records of the first and the last unit of each run say what it is.
+//! - P1 From the first unit behind the tables to the top, pages, large objects, units in buffers
+//!   and free runs follow each other; the records of the first and the last unit of each run say
+//!   what it is.
 //! - P2 No two free runs that coalesce touch, and none touches the top but dirty ones.
-//! - P3 `used` and `leaving` units are in no free run below the top; the latter are on their way back to the source.
-//! - P4 Units that are committed end at `committed`, at or behind the top; their records are usable too.
+//! - P3 `used` and `leaving` units are in no free run below the top; the latter are on their way
+//!   back to the source.
+//! - P4 Units that are committed end at `committed`, at or behind the top; their records are usable
+//!   too.
 #![deny(unsafe_code)]
 
 pub(super) mod check;
@@ -163,7 +168,8 @@ impl Pool {
         }
     }
 
-    /// Takes `units` units, the first at a multiple of `align` bytes. `None` if there are none, or the limit forbids it.
+    /// Takes `units` units, the first at a multiple of `align` bytes. `None` if there are none, or
+    /// the limit forbids it.
     pub(super) fn take<S: Source>(
         &mut self,
         memory: &Memory,
@@ -226,8 +232,9 @@ impl Pool {
         Some(Taken { start, zero })
     }
 
-    /// Takes units out of a run that is long enough only if runs of both kinds coalesce. Those that do become dirty ones; this begins
-    /// with a long clean run, goes on with what touches that, and ends as soon as the run is long enough.
+    /// Takes units out of a run that is long enough only if runs of both kinds coalesce. Those that
+    /// do become dirty ones; this begins with a long clean run, goes on with what touches that, and
+    /// ends as soon as the run is long enough.
     ///
     /// O(1) for each clean run that becomes dirty: each unit of it went back to the source before.
     fn take_joined(
@@ -302,8 +309,9 @@ impl Pool {
         memory.commit(source, memory.span(to))
     }
 
-    /// Gives used units back at a time `now`; they coalesce. Returns the runs whose memory is to go back now: the caller sees to that
-    /// without the lock, and then calls [`settle`](Pool::settle) for each.
+    /// Gives used units back at a time `now`; they coalesce. Returns the runs whose memory is to go
+    /// back now: the caller sees to that without the lock, and then calls [`settle`](Pool::settle)
+    /// for each.
     pub(super) fn give_back(
         &mut self,
         memory: &Memory,
@@ -315,7 +323,8 @@ impl Pool {
         self.old(memory, now)
     }
 
-    /// Milliseconds before somebody is to look whether free memory is due; `None` if none waits for that.
+    /// Milliseconds before somebody is to look whether free memory is due; `None` if none waits for
+    /// that.
     pub(super) fn waits(&self) -> Option<u32> {
         let waits = !self.mixes && self.delay != u32::MAX && self.dirty.units() > 0;
         waits.then(|| self.delay.div_ceil(4))
@@ -353,8 +362,9 @@ impl Pool {
         (start, units)
     }
 
-    /// Picks runs whose memory is to go back if used and dirty units together are more than allowed. As only memory that was not there
-    /// before makes them more, this follows [`take`](Pool::take) and [`extend`](Pool::extend).
+    /// Picks runs whose memory is to go back if used and dirty units together are more than
+    /// allowed. As only memory that was not there before makes them more, this follows
+    /// [`take`](Pool::take) and [`extend`](Pool::extend).
     pub(super) fn surplus(&mut self, memory: &Memory) -> Outgoing {
         let mut outgoing = Outgoing::NONE;
         let resident = self.used + self.dirty.units();
@@ -384,7 +394,8 @@ impl Pool {
         self.join(memory, start, units, zero, stamp);
     }
 
-    /// Makes units that are neither used nor free a free run, with its neighbours if they coalesce. Returns that.
+    /// Makes units that are neither used nor free a free run, with its neighbours if they coalesce.
+    /// Returns that.
     fn join(
         &mut self,
         memory: &Memory,

@@ -1,10 +1,12 @@
 //! Lists of free runs of units by length: the shortest that is long enough is found by two bitmaps.
 //!
-//! Lengths up to 31 have a list each; above, there are eight for each power of two. A list is searched at its first run
-//! only, or one further up is taken: O(1), and a run at most 1/8 longer than needed is taken for it.
+//! Lengths up to 31 have a list each; above, there are eight for each power of two. A list is
+//! searched at its first run only, or one further up is taken: O(1), and a run at most 1/8 longer
+//! than needed is taken for it.
 //!
 //! # Invariants
-//! - R1 A run in a list is [`Kind::Free`](super::memory::Kind::Free) in its first and its last record, and both give its units.
+//! - R1 A run in a list is [`Kind::Free`](super::memory::Kind::Free) in its first and its last
+//!   record, and both give its units.
 //! - R2 It is in the list of its length. Links back lead back.
 //! - R3 A bit is set iff its list has a run; a bit of the summary iff its word has a bit.
 #![deny(unsafe_code)]
@@ -120,7 +122,8 @@ impl Runs {
         })
     }
 
-    /// Verifies R1 to R3, for runs below the top that are `zero` or not. Returns how many there are.
+    /// Verifies R1 to R3, for runs below the top that are `zero` or not. Returns how many there
+    /// are.
     pub(super) fn check(
         &self,
         memory: &Memory,

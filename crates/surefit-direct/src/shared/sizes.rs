@@ -1,7 +1,8 @@
 //! Size-classes of shared direct heaps, as tables: β, units of a page, π.
 //!
 //! Multiples of 16 bytes, because every object is aligned for every type of C. Up to 128 bytes each
-//! multiple is a class; above, there are eight classes per power of two to 8 KiB, and four to 32 KiB.
+//! multiple is a class; above, there are eight classes per power of two to 8 KiB, and four to 32
+//! KiB.
 //!
 //! # Invariant
 //! - Z1 A [`Class`] is below [`CLASSES`]: only this module makes them.
@@ -83,7 +84,8 @@ impl Class {
         self.shape().block_bytes as usize
     }
 
-    /// How many page-blocks of a full page are used when it counts as not full again: at least 1/16 of them are free then.
+    /// How many page-blocks of a full page are used when it counts as not full again: at least 1/16
+    /// of them are free then.
     pub(super) const fn loose(self) -> u16 {
         let blocks = self.shape().blocks;
         blocks - if blocks < 32 { 1 } else { blocks / 16 }
@@ -122,14 +124,15 @@ impl Class {
         Self((before + step) as u8)
     }
 
-    /// Whether a resize leaves an object of this class in a page-block of so many bytes: it is no shorter than one of the class, and at
-    /// most a quarter of it is longer than that.
+    /// Whether a resize leaves an object of this class in a page-block of so many bytes: it is no
+    /// shorter than one of the class, and at most a quarter of it is longer than that.
     pub(super) const fn fills(self, block_bytes: usize) -> bool {
         let own = self.block_bytes();
         own <= block_bytes && own >= block_bytes - block_bytes / 4
     }
 
-    /// The first class from that of the request on whose page-blocks keep an alignment, a power of two.
+    /// The first class from that of the request on whose page-blocks keep an alignment, a power of
+    /// two.
     pub(super) const fn of_aligned(bytes: usize, align: usize) -> Option<Self> {
         let Some(mut class) = Self::of(bytes) else {
             return None;

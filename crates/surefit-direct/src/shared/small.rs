@@ -11,8 +11,9 @@
 //!   else enough free in a full page  now the last of the not-full pages            F4
 //!   else last object                 the page goes back, unless it is the current   F5
 //! ```
-//! A full page counts as not full from [`Class::loose`] used page-blocks on, so that the next look at it finds some. A page's `watch`
-//! is that number while it is full, and 0 while it is not; [`EACH_FREE`] if the heap checks each free.
+//! A full page counts as not full from [`Class::loose`] used page-blocks on, so that the next look
+//! at it finds some. A page's `watch` is that number while it is full, and 0 while it is not;
+//! [`EACH_FREE`] if the heap checks each free.
 #![deny(unsafe_code)]
 
 use lock_api::RawMutex;
@@ -27,8 +28,9 @@ use super::source::Source;
 
 /// Bytes of never used page-blocks that are put in hand at once.
 const OPENED_AT_ONCE: usize = 4096;
-/// The most page-blocks that arrived and are freed before allocations look again: few, so that those are still in the processor's
-/// cache when they are allocated; more than an allocation that looks finds on average, so that they do not pile up.
+/// The most page-blocks that arrived and are freed before allocations look again: few, so that
+/// those are still in the processor's cache when they are allocated; more than an allocation that
+/// looks finds on average, so that they do not pile up.
 const DRAINED_AT_ONCE: usize = 128;
 
 impl<L: RawMutex, S: Source> Common<L, S> {
@@ -65,7 +67,8 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         page != Span::NONE && !self.memory().record(page).free.is_empty()
     }
 
-    /// Puts page-blocks of the current page in hand: those that were freed, or some that were never used.
+    /// Puts page-blocks of the current page in hand: those that were freed, or some that were never
+    /// used.
     fn take_current(&self, own: &Instance, class: Class) -> Option<Free> {
         let page = own.current(class);
         if page == Span::NONE {
@@ -95,7 +98,8 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         hand.pop()
     }
 
-    /// Takes one page-block of the current page, and none in hand: what is free in a heap that checks each free is in its page.
+    /// Takes one page-block of the current page, and none in hand: what is free in a heap that
+    /// checks each free is in its page.
     fn take_one(&self, class: Class, page: Span, record: &Record) -> Option<Free> {
         let opened = record.opened.get();
         let taken = match record.free.pop() {
@@ -141,8 +145,8 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         Some(page)
     }
 
-    /// Frees a page-block where F1 is not enough: F4, F5, or a heap that checks each free. The last of a free, so that F1 saves no
-    /// registers for it.
+    /// Frees a page-block where F1 is not enough: F4, F5, or a heap that checks each free. The last
+    /// of a free, so that F1 saves no registers for it.
     #[cold]
     #[inline(never)]
     pub(super) fn free_slowly(
@@ -247,7 +251,8 @@ impl<L: RawMutex, S: Source> Common<L, S> {
     }
 
     fn empty_hand(&self, own: &Instance, class: Class) {
-        // In a heap that checks each free nothing is, and who claimed the instance may look meanwhile.
+        // In a heap that checks each free nothing is, and who claimed the instance may look
+        // meanwhile.
         if own.hand(class).is_empty() {
             return;
         }

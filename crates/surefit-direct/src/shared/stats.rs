@@ -86,7 +86,8 @@ impl SharedDirectStats {
 }
 
 impl<L: RawMutex + Sync, S: Source> SharedDirect<'_, L, S> {
-    /// What the heap holds now. While other threads allocate, page-blocks and pages are counted as they are met.
+    /// What the heap holds now. While other threads allocate, page-blocks and pages are counted as
+    /// they are met.
     ///
     /// # Complexity
     /// Linear in the units that were ever used, under the pool's lock.

@@ -5,8 +5,8 @@ use core::ptr::NonNull;
 use super::chain::Free;
 use super::memory::Memory;
 
-/// Where the units of a [`SharedDirect`](super::SharedDirect) are, or of no heap: an allocator of a process can free with it before
-/// there is a heap, without a look at whether there is one.
+/// Where the units of a [`SharedDirect`](super::SharedDirect) are, or of no heap: an allocator of a
+/// process can free with it before there is a heap, without a look at whether there is one.
 #[derive(Clone, Copy, Debug)]
 pub struct Units<'m>(&'m Memory);
 
@@ -49,8 +49,9 @@ impl<'m> Units<'m> {
         Self(memory)
     }
 
-    /// F1 alone: frees an object of the instance with a [number](super::Local::number), in a page that holds others and is not
-    /// full. `false`, and nothing was done, if that is not so, or it is null: ask [`try_free`](super::Local::try_free). O(1).
+    /// F1 alone: frees an object of the instance with a [number](super::Local::number), in a page
+    /// that holds others and is not full. `false`, and nothing was done, if that is not so, or it
+    /// is null: ask [`try_free`](super::Local::try_free). O(1).
     ///
     /// # Safety
     /// As there; the instance is this thread's, or the number 0.
@@ -59,7 +60,8 @@ impl<'m> Units<'m> {
         let Some(record) = self.0.record_around(object) else {
             return false;
         };
-        // SAFETY: inside the region, so not null; the caller's; if it is no such object, it is not used here.
+        // SAFETY: inside the region, so not null; the caller's; if it is no such object, it is not
+        // used here.
         let block = unsafe { Free::of(NonNull::new_unchecked(object)) };
         // M4: what is no page is owned by 0, and F1 is never enough for it.
         record.owner() == own && record.put_back(block).is_ok()

@@ -1,5 +1,5 @@
-//! Numbers of any size, up to the largest: they are served if possible, otherwise refused, and then the
-//! heap is unchanged.
+//! Numbers of any size, up to the largest: they are served if possible, otherwise refused, and then
+//! the heap is unchanged.
 
 use core::alloc::Layout;
 use std::mem::MaybeUninit;

@@ -1,4 +1,5 @@
-//! The certified mode of direct heaps: exactly the certified bytes serve everything within the demand.
+//! The certified mode of direct heaps: exactly the certified bytes serve everything within the
+//! demand.
 
 use std::alloc::Layout;
 use std::ptr::NonNull;
@@ -240,7 +241,8 @@ fn within_general<S: Partitioning>(
     }
 }
 
-/// One run pins each page that another object needs: lines alternate, and every second object is freed.
+/// One run pins each page that another object needs: lines alternate, and every second object is
+/// freed.
 #[test]
 fn a_heap_without_pools_serves_runs_that_pin_its_pages() {
     for (short, long) in [(200, 512), (129, 500), (448, 512), (300, 3000)] {
@@ -298,7 +300,8 @@ fn a_certificate_is_what_its_formula_says() {
     assert_eq!(certificate.page_bytes, (3 + 2) * 512);
     assert_eq!(certificate.run_bytes, 2 * 16 * 64);
     assert_eq!(certificate.alignment_bytes, 63);
-    // 12 records of 16 for up to 96 units, 89 tags, 1 list and 12 + 2 counts of 4: 608, so two pages; 12 heads.
+    // 12 records of 16 for up to 96 units, 89 tags, 1 list and 12 + 2 counts of 4: 608, so two
+    // pages; 12 heads.
     assert_eq!(certificate.table_bytes, 1024 + 48);
     assert_eq!(certificate.heap_bytes, 1024 + 48 + 2560 + 2048 + 63);
     assert_eq!(certificate.aligned_bytes, 1024 + 64 + 2560 + 2048);

@@ -1,4 +1,5 @@
-//! The direct heap for threads, by real threads: objects go from hand to hand, and keep their bytes.
+//! The direct heap for threads, by real threads: objects go from hand to hand, and keep their
+//! bytes.
 
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;

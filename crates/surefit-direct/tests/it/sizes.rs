@@ -1,5 +1,5 @@
-//! Every safe function of a heap that takes a size or an alignment, with extreme values: refused, and
-//! nothing changes.
+//! Every safe function of a heap that takes a size or an alignment, with extreme values: refused,
+//! and nothing changes.
 
 use core::alloc::Layout;
 

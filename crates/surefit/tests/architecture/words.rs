@@ -88,3 +88,42 @@ fn identifiers_have_parts() {
         ["let", "is_old", "is", "old", "Word", "a"]
     );
 }
+
+/// The columns of a line of documentation, if words could stand in the next line instead: tables
+/// and blocks of code keep their columns, and an address or a path is one word.
+fn columns(line: &str) -> Option<usize> {
+    let text = line.trim_start().get(3..)?.trim();
+    let is_table = text.starts_with('|');
+    let after_name = text
+        .strip_prefix('[')
+        .and_then(|text| text.split_once("]: "));
+    let is_link = after_name.is_some_and(|(_, address)| !address.contains(' '));
+    (!is_table && !is_link && text.contains(' ')).then(|| line.chars().count())
+}
+
+#[test]
+fn documentation_has_at_most_a_hundred_columns() {
+    if document().is_none() {
+        return;
+    }
+    let mut count = 0;
+    for file in sources() {
+        let text = fs::read_to_string(&file).expect("text");
+        let mut is_block = false;
+        for (number, line) in text.lines().enumerate() {
+            let start = line.trim_start();
+            if !start.starts_with("///") && !start.starts_with("//!") {
+                is_block = false;
+                continue;
+            }
+            count += 1;
+            if start[3..].trim_start().starts_with("```") {
+                is_block = !is_block;
+            }
+            let columns = columns(line).filter(|_| !is_block).unwrap_or_default();
+            let (file, number) = (file.display(), number + 1);
+            assert!(columns <= 100, "{file}:{number}: {columns} columns");
+        }
+    }
+    assert!(count > 10_000, "{count} lines");
+}

@@ -1,4 +1,5 @@
-//! Every word of a heap's tables is changed, and of the links in what is free: `check` tells it, or a drive finds it harmless.
+//! Every word of a heap's tables is changed, and of the links in what is free: `check` tells it, or
+//! a drive finds it harmless.
 
 use alloc::string::ToString;
 use core::ops::Range;
@@ -28,7 +29,8 @@ fn put<S: Partitioning, R: Space<S>>(heap: &mut DirectHeap<'_, S, R>, all: &[u8]
     words_of(&mut heap.space).copy_from_slice(rest);
 }
 
-/// The words of a heap as ranges of its snapshot. `word` is the length of those that are in no region.
+/// The words of a heap as ranges of its snapshot. `word` is the length of those that are in no
+/// region.
 fn words<S: Partitioning, R: Space<S>>(
     heap: &mut DirectHeap<'_, S, R>,
     word: usize,
@@ -62,8 +64,8 @@ fn words<S: Partitioning, R: Space<S>>(
     words
 }
 
-/// Fills a heap: full pages, not-full ones, an empty one that was given back, large objects, and free runs between them. Sizes are
-/// those of tiny pages.
+/// Fills a heap: full pages, not-full ones, an empty one that was given back, large objects, and
+/// free runs between them. Sizes are those of tiny pages.
 fn fill<S: Partitioning, R: Space<S>>(heap: &mut DirectHeap<'_, S, R>) -> Vec<Object> {
     let mut key = 0_u8;
     let mut take = |heap: &mut DirectHeap<'_, S, R>, bytes: usize| {
@@ -75,7 +77,8 @@ fn fill<S: Partitioning, R: Space<S>>(heap: &mut DirectHeap<'_, S, R>) -> Vec<Ob
     objects.extend((0..10).map(|_| take(heap, 112)));
     let emptied = take(heap, 64);
     objects.extend([190, 500, 190, 500, 190, 500].map(|bytes| take(heap, bytes)));
-    // Of runs three; of pages of 112 bytes none of the first one; of those of 24 bytes few of the first one, one of the last one.
+    // Of runs three; of pages of 112 bytes none of the first one; of those of 24 bytes few of the
+    // first one, one of the last one.
     for place in [81, 78, 77, 74, 72, 71, 65, 43, 25, 4, 2] {
         give(heap, objects.remove(place));
     }

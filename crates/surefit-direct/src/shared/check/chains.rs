@@ -7,8 +7,8 @@ use super::super::instance::Instance;
 use super::super::memory::{Memory, Span};
 use super::super::sizes::Class;
 
-/// Follows a chain. Returns how many page-blocks there are, and the last one; `None` if one is not sound, and then it was not read, or
-/// there are more than `most`.
+/// Follows a chain. Returns how many page-blocks there are, and the last one; `None` if one is not
+/// sound, and then it was not read, or there are more than `most`.
 pub(super) fn walk(
     memory: &Memory,
     first: *mut u8,

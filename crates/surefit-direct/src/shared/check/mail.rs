@@ -1,4 +1,5 @@
-//! What is on its way to an instance: in its inbox, taken out of it, or in batches that others have begun.
+//! What is on its way to an instance: in its inbox, taken out of it, or in batches that others have
+//! begun.
 #![deny(unsafe_code)]
 
 use lock_api::RawMutex;
@@ -11,7 +12,8 @@ use super::super::sizes::{Class, GRANULE, UNIT_BYTES};
 use super::super::source::Source;
 use super::chains::{free_of, hand_of, is_block_of, walk};
 
-/// Verifies I4, I6, and C1 for what is on its way to an instance. Linear in that, and in the instances.
+/// Verifies I4, I6, and C1 for what is on its way to an instance. Linear in that, and in the
+/// instances.
 pub(super) fn check<L: RawMutex, S: Source>(
     common: &Common<L, S>,
     to: &Instance,

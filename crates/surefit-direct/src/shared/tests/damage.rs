@@ -1,5 +1,5 @@
-//! Tests of the checker: tables are damaged, and free page-blocks written to. It must tell each, and follow nothing that it did not
-//! look at.
+//! Tests of the checker: tables are damaged, and free page-blocks written to. It must tell each,
+//! and follow nothing that it did not look at.
 
 use super::super::instance::Instance;
 use super::super::memory::{Kind, Record, Span};
@@ -9,8 +9,9 @@ use super::*;
 /// Bytes of the objects: 73 of them fill a page of one unit.
 const BYTES: usize = 100;
 
-/// An instance with three pages of a class: of one some page-blocks are in hand and others were freed, another one is full. Some
-/// arrived of what another instance freed, some wait in the inbox, and some in its batch.
+/// An instance with three pages of a class: of one some page-blocks are in hand and others were
+/// freed, another one is full. Some arrived of what another instance freed, some wait in the inbox,
+/// and some in its batch.
 struct World<'h> {
     heap: &'h Heap<'h, Fixed>,
     own: Local<'h, RawMutex>,
@@ -120,7 +121,8 @@ fn freed_objects_that_were_written_to_are_told() {
             |_, _| 1,
             |_, _| 16,
             |_, _| 0xA5A5_A5A5,
-            // Inside a page-block of the page; itself; a live object; the tables; behind all that was used.
+            // Inside a page-block of the page; itself; a live object; the tables; behind all that
+            // was used.
             |_, block| block.addr() + 16,
             |_, block| block.addr(),
             |world, _| world.objects[0].addr().get() + 8,

@@ -1,5 +1,5 @@
-//! Heaps in exactly their certified bytes: objects of every line are allocated, resized to other lines and freed, by several
-//! instances and in any order. Nothing is refused.
+//! Heaps in exactly their certified bytes: objects of every line are allocated, resized to other
+//! lines and freed, by several instances and in any order. Nothing is refused.
 
 use super::*;
 
@@ -62,7 +62,8 @@ impl Drive<'_> {
         self.done.empty += usize::from(bytes == 0);
     }
 
-    /// Resizes an object of a line to one of another line of the same alignment, or of the same line.
+    /// Resizes an object of a line to one of another line of the same alignment, or of the same
+    /// line.
     fn resize(
         &mut self,
         from: usize,

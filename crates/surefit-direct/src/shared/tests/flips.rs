@@ -1,5 +1,5 @@
-//! Every word of instances, records, the pool and the links in what is free is changed: `check` tells it, or a drive finds it
-//! harmless.
+//! Every word of instances, records, the pool and the links in what is free is changed: `check`
+//! tells it, or a drive finds it harmless.
 
 use core::alloc::Layout;
 use core::cell::Cell;
@@ -179,7 +179,8 @@ unsafe impl RawHeap for Two<'_> {
     }
 }
 
-/// Pages that are full, not full, current; of several units; large objects, and a free run; batches, an inbox, what arrived.
+/// Pages that are full, not full, current; of several units; large objects, and a free run;
+/// batches, an inbox, what arrived.
 fn fill(two: &mut Two<'_>) -> Vec<Object> {
     let mut key = 0_u8;
     let mut take = |two: &mut Two<'_>, bytes: usize| {

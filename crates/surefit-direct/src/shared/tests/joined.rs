@@ -30,7 +30,8 @@ fn free_memory_of_both_kinds_becomes_one_run_rather_than_a_refusal() {
     check(&heap);
 }
 
-/// Clean units that a request for units makes dirty where all of the heap is free, each second unit of it clean.
+/// Clean units that a request for units makes dirty where all of the heap is free, each second unit
+/// of it clean.
 fn joined_for(units: u32, free_runs: usize) -> usize {
     let source = Counted::new(free_runs * UNIT_BYTES);
     let heap = source.heap(Settings {

@@ -1,4 +1,5 @@
-//! A shared direct heap beside a naive model, at its certificate, with a source that fails, and misused.
+//! A shared direct heap beside a naive model, at its certificate, with a source that fails, and
+//! misused.
 #![allow(unsafe_code, reason = "raw pointers")]
 
 extern crate alloc;

@@ -1,4 +1,5 @@
-//! Random calls of three threads beside a naive model: each object keeps its bytes, and after each call all invariants hold.
+//! Random calls of three threads beside a naive model: each object keeps its bytes, and after each
+//! call all invariants hold.
 
 use super::Vec;
 use core::ptr::NonNull;

@@ -5,7 +5,8 @@ use std::thread;
 use super::source::Counted;
 use super::*;
 
-/// `purge` is called while an instance is served; it stops there until another thread has joined, or for a while.
+/// `purge` is called while an instance is served; it stops there until another thread has joined,
+/// or for a while.
 fn joined_meanwhile(leaves: bool) {
     let source = Counted::new(4 << 20);
     let heap = source.heap(Settings {

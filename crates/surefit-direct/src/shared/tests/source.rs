@@ -1,4 +1,5 @@
-//! A source that counts what it holds, fails where it is told, and has a clock that stands still; and numbers at random.
+//! A source that counts what it holds, fails where it is told, and has a clock that stands still;
+//! and numbers at random.
 
 use super::Vec;
 use core::mem::MaybeUninit;
@@ -24,9 +25,11 @@ pub(super) struct Shared {
     committed: AtomicUsize,
     commits: AtomicUsize,
     purges: AtomicUsize,
-    /// The commit that fails, from 1 on, and those after it, and then every other purge too; 0 for none.
+    /// The commit that fails, from 1 on, and those after it, and then every other purge too; 0 for
+    /// none.
     fails_at: AtomicUsize,
-    /// What the next call to take memory back does: 0 if it goes on, [`STOPS`], or it is [`STOPPED`], or [`WENT_ON`].
+    /// What the next call to take memory back does: 0 if it goes on, [`STOPS`], or it is
+    /// [`STOPPED`], or [`WENT_ON`].
     stop: AtomicU32,
 }
 
@@ -57,7 +60,8 @@ impl Counted {
         let bytes = memory.len() * 8;
         let start: NonNull<u8> = NonNull::from(memory.as_mut_slice()).cast();
         let skipped = start.as_ptr().align_offset(UNIT_BYTES);
-        // SAFETY: inside the words; the heap has them for as long as they are borrowed; they are zero.
+        // SAFETY: inside the words; the heap has them for as long as they are borrowed; they are
+        // zero.
         unsafe { SharedDirect::over(start.add(skipped), bytes - skipped, settings, &self.shared) }
     }
 
