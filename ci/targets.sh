@@ -45,8 +45,8 @@ tests() {
   echo "tested $target in $((SECONDS - start)) s"
 }
 
-# The heaps' crates with all integration tests that build there, or with a selection: the tests of size-classes, the attacks on Compact-fit's heaps,
-# and their unit tests.
+# The heaps' crates with all integration tests that build there, or with a selection: the tests of size-classes and of heaps of raw pointers,
+# the attacks on Compact-fit's heaps, and the unit tests of the three.
 heaps=(-p surefit-core -p surefit-classes -p surefit-compact -p surefit-direct -p surefit-freelist -p surefit-gc)
 if [ "${SUREFIT_TESTS:-}" = all ]; then
   chosen=("${heaps[@]}" --lib --test it --no-fail-fast)

@@ -2,8 +2,8 @@
 //! the address table.
 //!
 //! ```text
-//! 0                        frontier       limit       floor of the table
-//! | pages of classes, free pages | fresh pages | (not used) | table, from its top downwards |
+//! 0                                 frontier       limit       floor of the table
+//! | pages of classes, windows, free pages | fresh pages | (not used) | table, from its top downwards |
 //!
 //! make_room(class)   a page for the class and an entry, where it lacks them; else the refusal
 //! take_page          a free page, or the first fresh one: the frontier rises
@@ -90,11 +90,13 @@ impl<'m, W: Width> Engine<'m, W> {
             page = self.class_state(class).not_full() == 0;
             entry = self.addresses.is_exhausted();
         }
-        match self.grant(entry, page) {
-            // A page that only parked pairs hold serves within the limit.
-            Err(_) if self.stock().is_some() && self.unpark_all() => self.make_room(class),
-            granted => granted,
+        let granted = self.grant(entry, page);
+        // The limit of a heap over the operating system's memory refused: a page that only parked
+        // pairs hold serves within it. Where there is no entry or no page, nothing is parked any more.
+        if granted.is_err() && self.stock().is_some() && self.unpark_all() {
+            return self.make_room(class);
         }
+        granted
     }
 
     /// Ensures that an entry is free: first gives back what is parked, then lets the table grow.

@@ -70,6 +70,10 @@ pub const fn pages_in<W: Width>(bytes: usize, page_bytes: usize, classes: usize)
 /// bytes and begins at a multiple of the page size. `None` if the region is too short for them and
 /// one page.
 #[must_use]
+#[expect(
+    clippy::arithmetic_side_effects,
+    reason = "whole pages below `top`, which is at most the region's bytes; a page has some"
+)]
 pub fn table_bytes<W: Width>(
     config: &Config,
     region_bytes: usize,

@@ -7,7 +7,7 @@
 
 use surefit_classes::SizeClass;
 use surefit_classes::automaton::ClassCounts;
-use surefit_core::Parts;
+use surefit_core::{Parts, Refused};
 
 use crate::demand::BlockDemand;
 use crate::heap::Heap;
@@ -192,6 +192,33 @@ impl<W: Width> Heap<'_, W> {
         let mut demand = BlockDemand::new();
         let known = self.add_object(&mut demand, len, align);
         known.is_ok() && self.engine.can_serve(&demand).is_ok()
+    }
+
+    /// Whether byte objects of all these lengths, aligned to eight, can be allocated now.
+    /// O(classes), times a constant: it may give parked page-blocks back to their pages.
+    ///
+    /// # Errors
+    /// What is exhausted.
+    pub fn can_serve(&self, lens: &[usize]) -> Result<(), Refused> {
+        self.engine.can_serve(&self.demand_of(lens)?)
+    }
+
+    /// Whether byte objects of all these lengths, aligned to eight, could be allocated if all live
+    /// page-blocks lay together: then only fragmentation can refuse them. A heap over the operating
+    /// system's memory counts its limit. O(classes).
+    #[must_use]
+    pub fn would_fit(&self, lens: &[usize]) -> bool {
+        let demand = self.demand_of(lens);
+        demand.is_ok_and(|demand| self.engine.would_fit(&demand))
+    }
+
+    /// What byte objects of these lengths, aligned to eight, need.
+    pub(crate) fn demand_of(&self, lens: &[usize]) -> Result<BlockDemand, Refused> {
+        let mut demand = BlockDemand::new();
+        for &len in lens {
+            self.add_object(&mut demand, len, 8)?;
+        }
+        Ok(demand)
     }
 
     /// The largest contiguous object that can be allocated now, in bytes; 0 if there is none.

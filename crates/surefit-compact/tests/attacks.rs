@@ -1,7 +1,8 @@
 //! Attacks on R1: a stale, foreign or forged name never reads, writes or frees another object.
 //!
 //! Foreign handles are tried on every method, stale keys for as long as there are any, and keys
-//! until all their generations are used up. `ui` has what does not even compile.
+//! until all their generations are used up. `ui` has what does not even
+//! compile (run by `-p surefit-misuse`).
 
 #[path = "attacks/drops.rs"]
 mod drops;

@@ -5,7 +5,7 @@
 //! - As an **allocator of collections** (`Allocator` of the crate `allocator-api2`): vectors, boxes
 //!   and hash tables in a heap of their own, beside the program's global one.
 //!
-//! The heap is any [`RawHeap`](surefit_core::RawHeap): `DirectHeap` of `surefit-compact`, TLSF and
+//! The heap is any [`RawHeap`](surefit_core::RawHeap): `DirectHeap` of `surefit-direct`, TLSF and
 //! every other free-list system of `surefit-freelist`. The lock is any [`lock_api::RawMutex`]: a
 //! spin lock, `CriticalSection` of `surefit-compact` on a microcontroller, or [`OneThread`] where
 //! no other thread uses the heap.

@@ -71,9 +71,9 @@ impl SurefitMalloc {
     }
 
     /// Registers a function that is called each time the heap rises above the soft limit. The
-    /// thread whose call crossed the limit calls it, at the end of that call, without a lock: the
-    /// function may allocate and free. It is called again only after the heap has fallen by 1/32
-    /// below the limit. Several threads may run it at once. `None`: no function.
+    /// thread whose call crossed the limit calls it, at the end of that call, with no lock held:
+    /// the function may allocate and free. It is called again only after the heap has fallen by
+    /// 1/32 below the limit. Several threads may run it at once. `None`: no function.
     ///
     /// Returns `false`, and changes nothing, if there is no memory for it. Each call uses 16 bytes,
     /// which are never freed.
@@ -99,8 +99,8 @@ impl SurefitMalloc {
     }
 
     /// Whether the program should move an object to a new place, if it can: allocate, copy, free.
-    /// It should if its size-class has more than κ not-full pages in this thread's instance
-    /// (`SUREFIT_DEFRAG_PAGES`, by default 4), and the object lies in one that new objects will not
+    /// It should if its size-class has more than κ (`SUREFIT_DEFRAG_PAGES`, by default 4) not-full
+    /// pages in this thread's instance, and the object lies in one that new objects will not
     /// fill next. `false` for large objects, for those of other threads, and for addresses of no
     /// object.
     ///

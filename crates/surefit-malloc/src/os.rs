@@ -131,7 +131,8 @@ pub(crate) fn release() {
     }
 }
 
-/// From now on, asks the system for huge pages when addresses are mapped.
+/// From now on, asks the system for huge pages when addresses are mapped; one without them
+/// ignores it.
 pub(crate) fn ask_for_huge_pages() {
     HUGE.store(true, Ordering::Relaxed);
 }

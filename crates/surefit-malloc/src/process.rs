@@ -79,7 +79,7 @@ pub(crate) fn units() -> Units<'static> {
 /// The heap, without checking that there is one.
 ///
 /// # Safety
-/// This thread has an instance of it.
+/// The heap was made: the state is READY, or this thread has or had an instance of it.
 #[inline]
 pub(crate) unsafe fn begun() -> &'static Heap {
     // SAFETY: the caller's; H1.
@@ -123,7 +123,8 @@ pub fn prepare_forks() {
         return;
     }
     // It may allocate. If it fails, forked children of a process with threads may find a lock
-    // taken. SAFETY: functions that live as long as the process.
+    // taken.
+    // SAFETY: functions that live as long as the process.
     unsafe {
         system::pthread_atfork(
             Some(before_fork),

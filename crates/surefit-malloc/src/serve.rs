@@ -16,7 +16,7 @@ pub(crate) fn allocate(bytes: usize, align: usize) -> Option<NonNull<u8>> {
     }
 }
 
-/// An object of `bytes` bytes aligned to 16, if the current free list has one.
+/// An object of `bytes` bytes aligned to 16, if its class has one in hand.
 #[inline]
 pub(crate) fn allocate_in_hand(bytes: usize) -> Option<NonNull<u8>> {
     // SAFETY: the word of this thread.
@@ -31,7 +31,7 @@ pub(crate) fn allocate_zeroed(bytes: usize, align: usize) -> Option<NonNull<u8>>
 /// Frees an object; null is ignored.
 ///
 /// # Safety
-/// It is live, and nobody uses it any more; only misuse that is detected is exempt.
+/// It is live, and nobody uses it any more. Misuse that is detected is reported instead.
 #[inline]
 pub(crate) unsafe fn free(object: *mut u8) {
     // SAFETY: the number of this thread's instance, or 0; the object is the caller's.

@@ -4,8 +4,14 @@
 //! `tests/ui` of the crate that forbids it: the folders here are links. After a change of compiler,
 //! `TRYBUILD=overwrite cargo test -p surefit-misuse` updates the messages.
 
-/// Compiles the programs of a folder.
-fn compile(folder: &str) {
+/// Compiles the programs of a folder, of which there are at least so many: a link that leads
+/// nowhere would leave none.
+fn compile(folder: &str, least: usize) {
+    let entries = std::fs::read_dir(format!("tests/{folder}")).expect("a folder of programs");
+    let names = entries.map(|entry| entry.expect("an entry").file_name());
+    let programs = names.filter(|name| name.to_string_lossy().ends_with(".rs"));
+    let count = programs.count();
+    assert!(count >= least, "{count} programs in {folder}");
     trybuild::TestCases::new().compile_fail(format!("tests/{folder}/*.rs"));
 }
 
@@ -13,7 +19,7 @@ mod compact {
     /// What the borrow checker forbids to who holds handles, keys and guards.
     #[test]
     fn misuse_does_not_compile() {
-        super::compile("compact");
+        super::compile("compact", 58);
     }
 }
 
@@ -21,6 +27,6 @@ mod gc {
     /// What brands and traits forbid to who holds references into an arena.
     #[test]
     fn misuse_does_not_compile() {
-        super::compile("gc");
+        super::compile("gc", 59);
     }
 }

@@ -42,7 +42,7 @@
 //! has not paid yet: one not-full page, or one hole and the amount by which it lowered ⌊εh⌋
 //! ([`bound_in_flight`], [`pages_bound_in_flight`]). In the papers, a class has one not-full or
 //! source page above κ at most, and every free in progress adds one emptying page: π page-blocks.
-//! tests/incremental/papers.rs walks their states.
+//! tests/it/incremental/papers.rs walks their states.
 //!
 //! # Effort
 //! The free that takes a step pays for it, whoever began the move. A free pays at most

@@ -13,8 +13,10 @@ use crate::width::{Wide, Width};
 
 /// A heap whose objects are named by the numbers of their entries: for a collector.
 ///
-/// It has every call of [`Heap`], too: statistics, [`Heap::compact`], objects with handles. An
-/// object with a handle is kept by [`EntryHeap::retain`] only if the bit of its entry is set.
+/// It has every method of [`Heap`], too: statistics, [`Heap::compact`], objects with handles. An
+/// object with a handle is kept by [`EntryHeap::retain`] only if the bit of its entry is set. A
+/// heap that is made otherwise than by [`EntryHeap::new`] becomes one:
+/// `EntryHeap::from(Heap::with_limit(…)?)`.
 ///
 /// # Examples
 /// ```

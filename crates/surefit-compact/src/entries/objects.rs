@@ -294,7 +294,8 @@ impl<W: Width<Generation = ()>> EntryHeap<'_, W> {
     ///
     /// # Safety
     /// S1: only bits of live or lent entries are set. S2: for an object in pieces, either all of
-    /// [`EntryHeap::entries_of`] are kept or none is. S3: no object that is not kept is used again.
+    /// [`EntryHeap::entries_of`] are kept or none is. S3: no object that is not kept is used again,
+    /// nor is a handle of it.
     ///
     /// # Complexity
     /// O(entries + words + pages · π/64 + moved bytes).

@@ -31,20 +31,10 @@ use surefit_core::Refused;
 use super::heap::EntryHeap;
 use crate::demand::BlockDemand;
 use crate::engine::Engine;
-use crate::heap::Heap;
 use crate::page::Page;
 use crate::width::Width;
 
 impl<W: Width<Generation = ()>> EntryHeap<'_, W> {
-    /// Whether byte objects of all these lengths, aligned to eight, can be allocated now.
-    /// O(classes), times a constant: it may give parked page-blocks back to their pages.
-    ///
-    /// # Errors
-    /// What is exhausted.
-    pub fn can_serve(&self, lens: &[usize]) -> Result<(), Refused> {
-        self.engine.can_serve(&self.demand_of(lens)?)
-    }
-
     /// Moves page-blocks until byte objects of all these lengths, aligned to eight, can be
     /// allocated.
     ///
@@ -53,26 +43,6 @@ impl<W: Width<Generation = ()>> EntryHeap<'_, W> {
     pub fn make_room(&mut self, lens: &[usize]) -> Result<(), Refused> {
         let demand = self.demand_of(lens)?;
         self.engine.make_room_for(&demand)
-    }
-
-    /// Whether byte objects of all these lengths, aligned to eight, could be allocated if all live
-    /// page-blocks lay together: then only fragmentation can refuse them. A heap over the operating
-    /// system's memory counts its limit. O(classes).
-    #[must_use]
-    pub fn would_fit(&self, lens: &[usize]) -> bool {
-        let demand = self.demand_of(lens);
-        demand.is_ok_and(|demand| self.engine.would_fit(&demand))
-    }
-}
-
-impl<W: Width> Heap<'_, W> {
-    /// What byte objects of these lengths, aligned to eight, need.
-    pub(crate) fn demand_of(&self, lens: &[usize]) -> Result<BlockDemand, Refused> {
-        let mut demand = BlockDemand::new();
-        for &len in lens {
-            self.add_object(&mut demand, len, 8)?;
-        }
-        Ok(demand)
     }
 }
 

@@ -17,7 +17,6 @@ use super::heap::System;
 use super::{Limits, OsHeap, OsHeapError};
 use crate::config::Config;
 use crate::handle::Handle;
-use crate::heap::Heap;
 
 mod flips;
 mod floor;
@@ -268,11 +267,6 @@ fn at_the_hard_limit_empty_pages_make_room_for_the_address_table() {
     sound(&heap);
 }
 
-fn would_fit(heap: &Heap<'_>, len: usize) -> bool {
-    let demand = heap.demand_of(&[len]);
-    demand.is_ok_and(|demand| heap.engine.would_fit(&demand))
-}
-
 #[test]
 fn what_would_fit_below_the_limit_is_served_after_moves() {
     let config = Config::new(Geometry::DEFAULT, Bound::Unbounded).expect("valid");
@@ -287,7 +281,9 @@ fn what_would_fit_below_the_limit_is_served_after_moves() {
     }
     let lens = [100, 4000, 40_000, 400_000, 4 * MIB, 40 * MIB];
     let lens = lens.into_iter().chain((1..30).map(|n| n * 100_000));
-    let would_fit: Vec<_> = lens.map(|len| (len, would_fit(heap.heap(), len))).collect();
+    let would_fit: Vec<_> = lens
+        .map(|len| (len, heap.heap().would_fit(&[len])))
+        .collect();
     assert!(would_fit.iter().any(|(_, fits)| *fits));
     heap.compact(u64::MAX);
     for (len, fits) in would_fit {

@@ -51,7 +51,6 @@ pub(crate) use machinery::engine::DRAINED;
 pub(crate) use machinery::entry::GROUPS;
 pub use machinery::guard::{Pinned, PinnedMut};
 pub use machinery::stats::{ClassUsage, SharedStats};
-#[cfg(target_has_atomic = "ptr")]
 pub(crate) use machinery::table::entry_bytes;
 pub use many_instances::guard::{ShardedPinned, ShardedPinnedMut};
 pub use many_instances::heap::{InstanceStats, ShardedHeap};

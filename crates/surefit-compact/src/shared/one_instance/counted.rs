@@ -241,7 +241,8 @@ impl<'h, 'm, T, R: RawMutex, G: Granularity> SharedCounted<'h, 'm, T, R, G> {
     pub fn get_mut(&mut self) -> Result<PinnedMut<'_, T>, Refused> {
         {
             let touch = self.touch();
-            // Acquire: what the owners of dropped handles did to the value. SAFETY: S1: the
+            // Acquire: what the owners of dropped handles did to the value.
+            // SAFETY: S1: the
             // handle's type.
             if unsafe { touch.count::<T>() }.load(Acquire) != 1 {
                 return Err(Refused::Busy);
@@ -387,7 +388,8 @@ impl<T, R: RawMutex, G: Granularity> Clone for SharedCounted<'_, '_, T, R, G> {
 impl<T, R: RawMutex, G: Granularity> Drop for SharedCounted<'_, '_, T, R, G> {
     fn drop(&mut self) {
         let touch = self.touch();
-        // Release: what this owner did to the value; acquire: what all others did. SAFETY: S1: the
+        // Release: what this owner did to the value; acquire: what all others did.
+        // SAFETY: S1: the
         // handle's type.
         if unsafe { touch.count::<T>() }.fetch_sub(1, AcqRel) == 1 {
             let _ending = Ending(touch.entry);

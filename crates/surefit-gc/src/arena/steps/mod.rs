@@ -1,7 +1,7 @@
 //! An arena that collects in steps: the program stops for a bounded amount of work at a time.
 //!
 //! ```text
-//!          start          stack and grey bits empty      all finalizable processed   no value is dying
+//!          start          stack and grey bits empty      finalizable processed       no value is dying
 //! Idle ──────────► Mark ──────────────────────────► Weak ───────────────────► Drop ────────────► Sweep ─► Merge ─► Idle
 //!
 //! start:             trace the root: the snapshot
