@@ -4,7 +4,7 @@ use core::fmt;
 use core::mem::MaybeUninit;
 
 use surefit::compact::{Heap, Narrow};
-use surefit::direct::{DirectHeap};
+use surefit::direct::DirectHeap;
 use surefit::freelist::{SegregatedFit, Tlsf};
 
 use crate::bench::Bench;

@@ -3,8 +3,8 @@
 use core::fmt::{self, Write};
 use core::mem::MaybeUninit;
 
-use surefit::direct::{DirectDemand, Tiny, certify};
 use surefit::compact::{Config, Heap, KeyHeap, Narrow};
+use surefit::direct::{DirectDemand, Tiny, certify};
 use surefit::direct::{DirectHeap, PooledHeap};
 use surefit::freelist::{SegregatedFit, Tlsf};
 

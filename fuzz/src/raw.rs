@@ -3,8 +3,8 @@
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use surefit_direct::{DirectDemand, DirectHeap, PooledHeap, Standard, Tiny};
 use surefit_core::{RawHeap, Refused};
+use surefit_direct::{DirectDemand, DirectHeap, PooledHeap, Standard, Tiny};
 use surefit_freelist::{
     BestFit, Bins, Bitmap, Buddy, Deferred, FirstFit, Heap, Immediate, Index, Linear, Never, Next,
     NextHitTable, PowersOfTwo, Scan, Segregated, SingleList, SizeTree, Tlsf, Tree, Worst,
