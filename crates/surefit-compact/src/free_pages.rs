@@ -114,7 +114,8 @@ impl<'m, W: Width> Engine<'m, W> {
     }
 
     /// Lets the address table grow by a page if an entry is wanted; ensures that another page can
-    /// be taken if one is wanted.
+    /// be taken if one is wanted. Inlined, so that each caller has what it asks for alone.
+    #[inline(always)]
     fn grant(&self, entry: bool, page: bool) -> Result<(), Refused> {
         if entry && (!self.addresses.can_number_another() || self.fresh_after(1).is_none()) {
             return Err(Refused::NoHandle);
