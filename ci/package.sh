@@ -46,7 +46,8 @@ check_includes() {
   done < <(grep -rEo 'include_(str|bytes)!\("[^"]+"\)' "$1" --include='*.rs' | sed -E 's/include_[a-z]+!\("([^"]+)"\)/\1/')
 }
 
-mapfile -t names < <(grep -L '^publish = false' {crates,lab}/*/Cargo.toml | xargs sed -nE 's/^name = "(surefit[a-z-]*)"/\1/p')
+# The first name of a manifest is the package's.
+mapfile -t names < <(grep -L '^publish = false' {crates,lab}/*/Cargo.toml | xargs awk -F '"' 'FNR == 1 { found = 0 } /^name = / && !found { found = 1; print $2 }')
 [ "${#names[@]}" -gt 0 ] || fail "no crate to be published"
 # What was compiled before is kept, packages are not.
 rm -rf "$packages"/*.crate "$unpacked"
