@@ -13,45 +13,9 @@ use surefit_compact::{
 };
 use surefit_core::Refused;
 use surefit_testkit::JunkRegion;
+use surefit_testkit::extremes::{HALF, SIZES, too_aligned, too_large};
 
 type Lock = parking_lot::RawMutex;
-
-const HALF: usize = isize::MAX as usize;
-
-/// Sizes; those above `HALF` belong to no layout.
-const SIZES: [usize; 16] = [
-    0,
-    1,
-    7,
-    4096,
-    4097,
-    1 << 14,
-    (1 << 14) + 1,
-    1 << 17,
-    1 << 30,
-    HALF - (1 << 16),
-    HALF - 4096,
-    HALF - 1,
-    HALF,
-    HALF + 1,
-    usize::MAX - 1,
-    usize::MAX,
-];
-
-/// Layouts larger than a small region.
-fn too_large() -> impl Iterator<Item = Layout> {
-    let sizes = SIZES.into_iter().filter(|&size| size >= 1 << 17);
-    let aligns = [1, 8, 16, 4096, 1 << 14, 1 << 16];
-    sizes.flat_map(move |size| {
-        aligns
-            .into_iter()
-            .filter_map(move |align| Layout::from_size_align(size, align).ok())
-    })
-}
-
-fn too_aligned() -> impl Iterator<Item = Layout> {
-    (17..usize::BITS - 1).map(|log2| Layout::from_size_align(1, 1 << log2).expect("valid"))
-}
 
 fn small() -> Layout {
     Layout::from_size_align(5000, 8).expect("valid")

@@ -6,15 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use surefit_classes::automaton::incremental::{self, Effort, InFlight, Rules};
 use surefit_classes::automaton::{self, ClassCounts, PageCounts};
 use surefit_classes::{Bound, Fraction, Geometry, GeometrySpec, Spacing, Tail};
-
-/// Around every power of two, and both ends.
-fn sizes() -> Vec<usize> {
-    let powers = (0..usize::BITS).flat_map(|bit| {
-        let power = 1_usize << bit;
-        [power - 1, power, power + 1]
-    });
-    powers.chain([usize::MAX - 1, usize::MAX]).collect()
-}
+use surefit_testkit::extremes::sizes;
 
 fn words() -> Vec<u32> {
     let powers = (0..u32::BITS).flat_map(|bit| [(1_u32 << bit) - 1, 1 << bit, (1 << bit) + 1]);

@@ -5,28 +5,7 @@ use core::num::NonZeroUsize;
 use surefit_classes::automaton::incremental::{self, pages_bound_in_flight};
 use surefit_classes::automaton::{self, ClassCounts, Malloc, PageCounts, pages_bound};
 use surefit_classes::{Bound, Fraction, Geometry, GeometrySpec, Spacing, Tail};
-
-const HALF: usize = isize::MAX as usize;
-
-/// Sizes; those above `HALF` belong to no layout.
-const SIZES: [usize; 16] = [
-    0,
-    1,
-    7,
-    4096,
-    4097,
-    1 << 14,
-    (1 << 14) + 1,
-    1 << 17,
-    1 << 30,
-    HALF - (1 << 16),
-    HALF - 4096,
-    HALF - 1,
-    HALF,
-    HALF + 1,
-    usize::MAX - 1,
-    usize::MAX,
-];
+use surefit_testkit::extremes::SIZES;
 
 #[test]
 fn fractions_of_any_numbers_are_at_most_one_half() {

@@ -13,15 +13,7 @@ use surefit_compact::{
 };
 use surefit_core::{RawHeap, Refused};
 use surefit_direct::DirectHeap;
-
-/// Around every power of two, and both ends.
-fn sizes() -> Vec<usize> {
-    let powers = (0..usize::BITS).flat_map(|bit| {
-        let power = 1_usize << bit;
-        [power - 1, power, power + 1]
-    });
-    powers.chain([usize::MAX - 1, usize::MAX]).collect()
-}
+use surefit_testkit::extremes::sizes;
 
 fn words() -> Vec<u32> {
     let powers = (0..u32::BITS).flat_map(|bit| [(1_u32 << bit) - 1, 1 << bit, (1 << bit) + 1]);
