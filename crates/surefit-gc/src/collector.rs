@@ -2,13 +2,8 @@
 //! roots to the sweep.
 //!
 //! ```text
-//! alloc(n):   ask for what is free as it is
-//!             else relieve the space: it moves objects together, or grows if it was crowded
-//!                 after the last collection; ask again
-//!             else collect; ask again
-//!             else merge what the space left apart; ask again
-//!             else grow, as long as the space can; ask again
-//!             else the heap is too small: an error
+//! alloc(n):   ask for what is free as it is; else the last resorts (`last_resorts`), with one
+//!             collection among them
 //! collect:    mark from the roots; weak references are cleared; sweep
 //! ```
 //! Each number has a *live bit*, which says whether an object with that number lives: `alloc` sets
@@ -41,6 +36,7 @@ use surefit_core::{Corruption, Parts, Refused};
 
 use crate::bits::Bits;
 use crate::client::{Client, Living};
+use crate::last_resorts::{LastResorts, after_all, ask_or_merge};
 use crate::mark::mark;
 use crate::marks::Marks;
 use crate::object::Object;
@@ -131,7 +127,7 @@ impl<S: Space, K: Clock> Collector<'_, S, K> {
     pub fn alloc(&mut self, client: &mut impl Client<S>, bytes: usize) -> Result<Object, Refused> {
         match self.alloc_as_is(bytes) {
             Ok(object) => Ok(object),
-            Err(refused) => self.alloc_after_all(client, bytes, refused),
+            Err(refused) => after_all(self, client, bytes, refused),
         }
     }
 
@@ -147,40 +143,6 @@ impl<S: Space, K: Clock> Collector<'_, S, K> {
         self.totals.allocations += 1;
         self.totals.requested_bytes += bytes as u64;
         Ok(object)
-    }
-
-    /// What `alloc` does when there is no room.
-    #[cold]
-    fn alloc_after_all(
-        &mut self,
-        client: &mut impl Client<S>,
-        bytes: usize,
-        refused: Refused,
-    ) -> Result<Object, Refused> {
-        let served = match refused {
-            Refused::TooLarge { .. } => Err(refused),
-            _ => self.make_room(client, bytes),
-        };
-        self.totals.refusals += u64::from(served.is_err());
-        served
-    }
-
-    /// Tries one means after another until the request is served.
-    fn make_room(&mut self, client: &mut impl Client<S>, bytes: usize) -> Result<Object, Refused> {
-        if self.space.relieve() {
-            if let Ok(object) = self.alloc_as_is(bytes) {
-                return Ok(object);
-            }
-        }
-        self.collect_for(client, Cause::Request(bytes));
-        let mut served = self.alloc_as_is(bytes);
-        if served.is_err() && self.space.merge() {
-            served = self.alloc_as_is(bytes);
-        }
-        while served.is_err() && self.space.grow(bytes) {
-            served = self.alloc_as_is(bytes);
-        }
-        served
     }
 
     /// Frees every object that the client's roots do not lead to.
@@ -343,5 +305,28 @@ impl<S: Space, K: Clock> Collector<'_, S, K> {
     pub fn check(&self) -> Result<(), Corruption> {
         self.check_marks()?;
         self.space.check()
+    }
+}
+
+impl<S: Space, K: Clock> LastResorts<S> for Collector<'_, S, K> {
+    fn ask(&mut self, bytes: usize) -> Result<Object, Refused> {
+        self.alloc_as_is(bytes)
+    }
+
+    fn collect_and_ask(
+        &mut self,
+        client: &mut impl Client<S>,
+        bytes: usize,
+    ) -> Result<Object, Refused> {
+        self.collect_for(client, Cause::Request(bytes));
+        ask_or_merge(self, bytes)
+    }
+
+    fn space_mut(&mut self) -> &mut S {
+        &mut self.space
+    }
+
+    fn totals_mut(&mut self) -> &mut Totals {
+        &mut self.totals
     }
 }

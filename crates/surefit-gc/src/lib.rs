@@ -15,6 +15,7 @@
 //! | file | holds |
 //! | --- | --- |
 //! | `collector` | allocation that collects, checked access, one collection |
+//! | `last_resorts` | what is tried when there is no room, for every collector in the same order |
 //! | `access` | numbers of eight bytes, and bytes |
 //! | `incremental` | the collector that works in steps |
 //! | `generational` | the collector with a young and an old generation |
@@ -79,6 +80,7 @@ mod edges;
 mod free_list;
 mod generational;
 mod incremental;
+mod last_resorts;
 mod mark;
 mod marks;
 mod object;

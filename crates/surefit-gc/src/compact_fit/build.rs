@@ -1,10 +1,4 @@
-//! How a region is divided between a Compact-fit heap and the collector's tables.
-//!
-//! ```text
-//! region  | the heap, aligned to a page | live bits | mark bits | bits for pieces | mark stack |
-//!                                                                    and at the end: alignment |
-//! ```
-//! The heap comes first: it skips the bytes before the first page.
+//! Making the space and its collector over a region, and what the space serves then.
 #![deny(unsafe_code)]
 
 use core::mem::MaybeUninit;
@@ -12,12 +6,12 @@ use core::mem::MaybeUninit;
 use surefit_compact::{Config, EntryHeap, SizeClass, Wide};
 use surefit_core::Refused;
 
+use super::division::Division;
 use super::pieces::Pieces;
 use super::stub::{STUB, WORD};
 use super::{CompactFit, Relief, lens};
 use crate::bits::BITS;
 use crate::collector::Collector;
-use crate::tables;
 
 /// A stub counts the words of its object in 32 bits: no object has more bytes than this.
 const MOST: usize = (u32::MAX as usize).saturating_mul(WORD);
@@ -96,92 +90,16 @@ impl<'m> Collector<'m, CompactFit<'m>> {
         config: &'m Config,
         mark_stack: usize,
     ) -> Result<Self, Refused> {
-        let sizes = Tables::of(region.len(), config, mark_stack);
-        let beside = |bytes| Tables::of(bytes, config, mark_stack).bytes();
-        let heap_bytes = region.len().saturating_sub(sizes.bytes());
-        let (heap, behind) = region.split_at_mut(heap_bytes);
-        let Some((table, _)) = tables::split(behind, sizes.words()) else {
-            let nothing = EntryHeap::<Wide>::new(&mut [], config).map(|_| ());
-            let refused = nothing.err().unwrap_or(Refused::NoPage);
-            return Err(with_tables(refused, beside));
+        let division = Division {
+            config,
+            mark_stack,
+            nursery: 0,
         };
-        let heap = EntryHeap::new(heap, config);
-        let heap = heap.map_err(|refused| with_tables(refused, beside))?;
-        let [bits, pieces, stack] = sizes.split(tables::zeroed(table));
-        let space = CompactFit::over(heap, pieces);
-        Ok(Self::over(space, bits, stack).with_table_bytes(sizes.bytes()))
+        let parts = division.divide(region)?;
+        let space = CompactFit::over(parts.heap, parts.pieces);
+        let gc = Self::over(space, parts.bits, parts.stack);
+        Ok(gc.with_table_bytes(parts.table_bytes))
     }
-}
-
-/// Words of the tables of a collector.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Tables {
-    /// Words of live bits and mark bits: two bits of each kind per entry, and one more.
-    bits: usize,
-    /// Words of bits for pieces.
-    pieces: usize,
-    stack: usize,
-}
-
-impl Tables {
-    /// The tables for a region of `region_bytes` bytes.
-    pub(super) fn of(region_bytes: usize, config: &Config, mark_stack: usize) -> Self {
-        let pieces = CompactFit::piece_words(region_bytes, config);
-        Self {
-            bits: 2 * (2 * pieces + 1),
-            pieces,
-            stack: mark_stack.max(1),
-        }
-    }
-
-    /// Tables for so many more entries.
-    pub(super) const fn with_entries(self, more: usize) -> Self {
-        let pieces = self.pieces + more.div_ceil(BITS as usize);
-        Self {
-            bits: 2 * (2 * pieces + 1),
-            pieces,
-            stack: self.stack,
-        }
-    }
-
-    /// The bits, the bits for pieces, and the mark stack.
-    pub(super) fn split(self, words: &mut [u64]) -> [&mut [u64]; 3] {
-        let (bits, rest) = words.split_at_mut(self.bits);
-        let (pieces, stack) = rest.split_at_mut(self.pieces);
-        [bits, pieces, stack]
-    }
-
-    /// Words of the live bits alone.
-    pub(super) const fn bit_words(self) -> usize {
-        self.bits / 2
-    }
-
-    /// Words of all.
-    pub(super) const fn words(self) -> usize {
-        (self.bits + self.pieces).saturating_add(self.stack)
-    }
-
-    /// Bytes of the tables, and the maximum that alignment costs.
-    pub(super) const fn bytes(self) -> usize {
-        self.words()
-            .saturating_mul(tables::WORD)
-            .saturating_add(tables::WORD - 1)
-    }
-}
-
-/// Turns a refusal of the heap into one of the collector: the size that is needed is that of the
-/// whole region. `beside`: what is not the heap's in a region of so many bytes.
-pub(super) fn with_tables(refused: Refused, beside: impl Fn(usize) -> usize) -> Refused {
-    let Refused::Region { needed: heap } = refused else {
-        return refused;
-    };
-    let whole = |guess: usize| heap.saturating_add(beside(guess));
-    let mut needed = heap;
-    // Tables are a small part of the region, so this loop ends soon.
-    while needed < whole(needed) {
-        needed = whole(needed);
-    }
-    Refused::Region { needed }
 }
 
 /// The largest request that an empty heap serves, in bytes: as many whole pieces as fit, and a

@@ -5,8 +5,8 @@ use surefit_compact::certify::{Budget, ClassSet, Demand, certify, moves_max};
 use surefit_compact::{Config, Wide};
 
 use super::CompactFit;
-use super::build::Tables;
 use super::cost::cost;
+use super::division::Division;
 use super::in_steps::most_work;
 use crate::edges::Edges;
 use crate::schedule::certificate::{self, Needs};
@@ -69,10 +69,15 @@ fn needs(config: &Config, classes: ClassSet, occupied: Amount, mark_stack: usize
         classes,
     });
     let heap_bytes = certify::<Wide>(config, &demand).ok()?.aligned_bytes;
+    let division = Division {
+        config,
+        mark_stack,
+        nursery: 0,
+    };
     // Tables are a small part of the region, so this loop ends soon.
     let mut region_bytes = heap_bytes;
     loop {
-        let tables = Tables::of(region_bytes, config, mark_stack);
+        let tables = division.tables(region_bytes);
         let whole = heap_bytes.checked_add(tables.bytes())?;
         if whole > isize::MAX as usize {
             return None;

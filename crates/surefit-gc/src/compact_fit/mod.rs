@@ -41,6 +41,7 @@
 mod build;
 mod certify;
 mod cost;
+mod division;
 mod in_pieces;
 mod in_steps;
 pub(crate) mod nursery;

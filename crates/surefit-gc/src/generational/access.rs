@@ -1,4 +1,4 @@
-//! Access to the words of objects; writing a reference is a matter of the barrier.
+//! Writing to objects; writing a reference is a matter of the barrier.
 #![deny(unsafe_code)]
 
 use crate::generational::Generational;
@@ -7,44 +7,12 @@ use crate::statistics::Clock;
 use crate::stepwise::OneByOne;
 
 impl<S: OneByOne, K: Clock> Generational<'_, S, K> {
-    /// How many words an object has, as [`Collector::words`](crate::Collector::words).
-    ///
-    /// # Panics
-    /// If the reference names no live object.
-    #[inline]
-    #[must_use]
-    #[track_caller]
-    pub fn words(&self, object: Object) -> u32 {
-        self.gc.words(object)
-    }
-
-    /// Reads a word of an object.
-    ///
-    /// # Panics
-    /// If the reference names no live object, or the object has no such word.
-    #[inline]
-    #[must_use]
-    #[track_caller]
-    pub fn load(&self, object: Object, word: u32) -> u32 {
-        self.gc.load(object, word)
-    }
-
-    /// Reads a word of an object as a reference; `None` for 0.
-    ///
-    /// # Panics
-    /// As [`Generational::load`].
-    #[inline]
-    #[must_use]
-    #[track_caller]
-    pub fn reference(&self, object: Object, word: u32) -> Option<Object> {
-        self.gc.reference(object, word)
-    }
-
     /// Writes a reference, or none, to a word of an object. If the object is old and the other
     /// young, the next minor collection scans it.
     ///
     /// # Panics
-    /// As [`Generational::load`]; and if `to` is not `None` and names no live object.
+    /// As [`Collector::load`](crate::Collector::load); and if `to` is not `None` and names no live
+    /// object.
     #[inline]
     #[track_caller]
     pub fn store_reference(&mut self, object: Object, word: u32, to: Option<Object>) {
@@ -65,7 +33,7 @@ impl<S: OneByOne, K: Clock> Generational<'_, S, K> {
     /// [`Generational::store_data`], and calls [`Generational::remember`].
     ///
     /// # Panics
-    /// As [`Generational::load`].
+    /// As [`Collector::load`](crate::Collector::load).
     #[inline]
     #[track_caller]
     pub fn store(&mut self, object: Object, word: u32, value: u32) {
@@ -78,46 +46,17 @@ impl<S: OneByOne, K: Clock> Generational<'_, S, K> {
     /// If it is one after all, the next minor collection may free the object to which it refers.
     ///
     /// # Panics
-    /// As [`Generational::load`].
+    /// As [`Collector::load`](crate::Collector::load).
     #[inline]
     #[track_caller]
     pub fn store_data(&mut self, object: Object, word: u32, value: u32) {
         self.gc.store(object, word, value);
     }
 
-    /// Reads two words as a number, as [`Collector::load_u64`](crate::Collector::load_u64).
-    ///
-    /// # Panics
-    /// If the reference names no live object, or the object does not have both words.
-    #[must_use]
-    #[track_caller]
-    pub fn load_u64(&self, object: Object, word: u32) -> u64 {
-        self.gc.load_u64(object, word)
-    }
-
-    /// Reads two words as a floating-point number.
-    ///
-    /// # Panics
-    /// As [`Generational::load_u64`].
-    #[must_use]
-    #[track_caller]
-    pub fn load_f64(&self, object: Object, word: u32) -> f64 {
-        self.gc.load_f64(object, word)
-    }
-
-    /// Reads bytes, from byte `from` of the object on.
-    ///
-    /// # Panics
-    /// If the reference names no live object, or the object does not have all of them.
-    #[track_caller]
-    pub fn load_bytes(&self, object: Object, from: usize, into: &mut [u8]) {
-        self.gc.load_bytes(object, from, into);
-    }
-
     /// Writes a number to two words that may be references.
     ///
     /// # Panics
-    /// As [`Generational::load_u64`]; then nothing is written.
+    /// As [`Collector::load_u64`](crate::Collector::load_u64); then nothing is written.
     #[track_caller]
     pub fn store_u64(&mut self, object: Object, word: u32, value: u64) {
         self.gc.store_u64(object, word, value);
@@ -137,7 +76,7 @@ impl<S: OneByOne, K: Clock> Generational<'_, S, K> {
     /// Writes bytes that are no references, from byte `from` of the object on.
     ///
     /// # Panics
-    /// As [`Generational::load_bytes`]; then nothing is written.
+    /// As [`Collector::load_bytes`](crate::Collector::load_bytes); then nothing is written.
     #[track_caller]
     pub fn store_bytes(&mut self, object: Object, from: usize, bytes: &[u8]) {
         self.gc.store_bytes(object, from, bytes);

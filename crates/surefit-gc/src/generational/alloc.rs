@@ -5,8 +5,9 @@ use surefit_core::Refused;
 
 use crate::client::Client;
 use crate::generational::{Generational, WORD};
+use crate::last_resorts::{LastResorts, after_all, ask_or_merge};
 use crate::object::Object;
-use crate::statistics::Clock;
+use crate::statistics::{Clock, Totals};
 use crate::stepwise::OneByOne;
 
 impl<S: OneByOne, K: Clock> Generational<'_, S, K> {
@@ -22,7 +23,7 @@ impl<S: OneByOne, K: Clock> Generational<'_, S, K> {
     pub fn alloc(&mut self, client: &mut impl Client<S>, bytes: usize) -> Result<Object, Refused> {
         match self.alloc_as_is(bytes) {
             Ok(object) => Ok(object),
-            Err(refused) => self.alloc_after_all(client, bytes, refused),
+            Err(refused) => after_all(self, client, bytes, refused),
         }
     }
 
@@ -39,54 +40,6 @@ impl<S: OneByOne, K: Clock> Generational<'_, S, K> {
         Ok(object)
     }
 
-    /// What `alloc` does when there is no room.
-    #[cold]
-    fn alloc_after_all(
-        &mut self,
-        client: &mut impl Client<S>,
-        bytes: usize,
-        refused: Refused,
-    ) -> Result<Object, Refused> {
-        let served = match refused {
-            Refused::TooLarge { .. } => Err(refused),
-            _ => self.make_room(client, bytes),
-        };
-        self.gc.totals.refusals += u64::from(served.is_err());
-        served
-    }
-
-    /// Tries one means after another until the request is served.
-    fn make_room(&mut self, client: &mut impl Client<S>, bytes: usize) -> Result<Object, Refused> {
-        if self.gc.space.relieve() {
-            if let Ok(object) = self.alloc_as_is(bytes) {
-                return Ok(object);
-            }
-        }
-        if !self.full_is_due() {
-            self.collect_young(client);
-            if let Ok(object) = self.alloc_or_merge(bytes) {
-                return Ok(object);
-            }
-            self.generations.insufficient += 1;
-        }
-        self.collect(client);
-        let mut served = self.alloc_or_merge(bytes);
-        while served.is_err() && self.gc.space.grow(bytes) {
-            served = self.alloc_as_is(bytes);
-        }
-        served
-    }
-
-    /// Asks after a collection; if it did not help, merges what the space left apart, and asks
-    /// again.
-    fn alloc_or_merge(&mut self, bytes: usize) -> Result<Object, Refused> {
-        let served = self.alloc_as_is(bytes);
-        match served.is_err() && self.gc.space.merge() {
-            true => self.alloc_as_is(bytes),
-            false => served,
-        }
-    }
-
     /// Whether a request without room needs a full collection, since a minor one would free little.
     fn full_is_due(&mut self) -> bool {
         let old = self.live.without(self.young);
@@ -95,5 +48,36 @@ impl<S: OneByOne, K: Clock> Generational<'_, S, K> {
             || self.young.objects == 0
             || self.young.bytes < room / 2
             || old.bytes / 2 > self.left_by_full
+    }
+}
+
+impl<S: OneByOne, K: Clock> LastResorts<S> for Generational<'_, S, K> {
+    fn ask(&mut self, bytes: usize) -> Result<Object, Refused> {
+        self.alloc_as_is(bytes)
+    }
+
+    /// A minor collection, unless a full one is due; then a full one.
+    fn collect_and_ask(
+        &mut self,
+        client: &mut impl Client<S>,
+        bytes: usize,
+    ) -> Result<Object, Refused> {
+        if !self.full_is_due() {
+            self.collect_young(client);
+            if let Ok(object) = ask_or_merge(self, bytes) {
+                return Ok(object);
+            }
+            self.generations.insufficient += 1;
+        }
+        self.collect(client);
+        ask_or_merge(self, bytes)
+    }
+
+    fn space_mut(&mut self) -> &mut S {
+        &mut self.gc.space
+    }
+
+    fn totals_mut(&mut self) -> &mut Totals {
+        &mut self.gc.totals
     }
 }

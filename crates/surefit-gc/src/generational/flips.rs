@@ -44,7 +44,7 @@ impl<S: OneByOne> Subject for Generational<'_, S> {
     }
 
     fn load(&mut self, object: Object, word: u32) -> u32 {
-        Generational::load(self, object, word)
+        self.gc.load(object, word)
     }
 
     fn upgrade(&mut self, object: Object) -> bool {

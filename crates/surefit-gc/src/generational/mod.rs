@@ -17,12 +17,8 @@
 //! free what is white:
 //!                    fewer dead than kept: word by word of the bits, one object after another
 //!                    else the sweep of the space
-//! alloc(n):   ask for what is free as it is
-//!             else relieve the space; ask again
-//!             else a minor collection, unless a full one is due; ask again; merge; ask again
-//!             else a full collection; ask again; merge; ask again
-//!             else grow, as long as the space can; ask again
-//!             else the heap is too small: an error
+//! alloc(n):   ask for what is free as it is; else the last resorts (`last_resorts`), with a minor
+//!             collection, unless a full one is due, and then a full one among them
 //! a full one is due:
 //!                    nothing is old or nothing is young;
 //!                    or fewer bytes were allocated since the last collection than half of those that
@@ -111,12 +107,12 @@ mod marking;
 mod statistics;
 mod sweeping;
 
-use surefit_core::Parts;
+use core::ops::Deref;
 
 use crate::client::Client;
 use crate::collector::Collector;
 use crate::object::Object;
-use crate::statistics::{Clock, NoClock, Totals};
+use crate::statistics::{Clock, NoClock};
 use crate::stepwise::OneByOne;
 use count::Count;
 
@@ -176,6 +172,16 @@ pub struct Generational<'m, S, K = NoClock> {
     room: Option<u64>,
     last: Option<Round>,
     generations: Generations,
+}
+
+/// What a collector without generations also has: access to read, its space, what was done in all.
+impl<'m, S, K> Deref for Generational<'m, S, K> {
+    type Target = Collector<'m, S, K>;
+
+    #[inline]
+    fn deref(&self) -> &Self::Target {
+        &self.gc
+    }
 }
 
 impl<'m, S: OneByOne, K: Clock> Generational<'m, S, K> {
@@ -258,13 +264,6 @@ impl<'m, S: OneByOne, K: Clock> Generational<'m, S, K> {
         &self.generations
     }
 
-    /// What was done since the collector was made: allocations, refusals, and the sums of all
-    /// collections.
-    #[must_use]
-    pub const fn totals(&self) -> &Totals {
-        &self.gc.totals
-    }
-
     /// Objects that live, dead ones among them that are not freed yet, and the bytes of their
     /// words. Over Compact-fit the bytes may include those of stubs and spines.
     #[must_use]
@@ -276,23 +275,6 @@ impl<'m, S: OneByOne, K: Clock> Generational<'m, S, K> {
     #[must_use]
     pub const fn young(&self) -> (u64, u64) {
         (self.young.objects, self.young.bytes)
-    }
-
-    /// All live objects in ascending order, dead ones among them that are not freed yet.
-    pub fn objects(&self) -> impl Iterator<Item = Object> {
-        self.gc.objects()
-    }
-
-    /// The space.
-    #[must_use]
-    pub const fn space(&self) -> &S {
-        &self.gc.space
-    }
-
-    /// Where every byte is, as [`Collector::parts`].
-    #[must_use]
-    pub fn parts(&self) -> Parts {
-        self.gc.parts()
     }
 }
 

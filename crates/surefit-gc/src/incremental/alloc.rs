@@ -5,8 +5,9 @@ use surefit_core::Refused;
 
 use crate::client::Client;
 use crate::incremental::{Incremental, Phase};
+use crate::last_resorts::{LastResorts, after_all, ask_or_merge};
 use crate::object::Object;
-use crate::statistics::Clock;
+use crate::statistics::{Clock, Totals};
 use crate::stepwise::Stepwise;
 
 impl<S: Stepwise, K: Clock> Incremental<'_, S, K> {
@@ -23,7 +24,7 @@ impl<S: Stepwise, K: Clock> Incremental<'_, S, K> {
         self.pace(client, bytes);
         match self.alloc_as_is(bytes) {
             Ok(object) => Ok(object),
-            Err(refused) => self.paused(|gc| gc.alloc_after_all(client, bytes, refused)),
+            Err(refused) => self.paused(|gc| after_all(gc, client, bytes, refused)),
         }
     }
 
@@ -37,56 +38,39 @@ impl<S: Stepwise, K: Clock> Incremental<'_, S, K> {
         self.born(object);
         Ok(object)
     }
+}
 
-    /// What `alloc` does when there is no room.
-    #[cold]
-    fn alloc_after_all(
+impl<S: Stepwise, K: Clock> LastResorts<S> for Incremental<'_, S, K> {
+    fn ask(&mut self, bytes: usize) -> Result<Object, Refused> {
+        self.alloc_as_is(bytes)
+    }
+
+    /// The cycle that runs is finished; then a whole one.
+    fn collect_and_ask(
         &mut self,
         client: &mut impl Client<S>,
         bytes: usize,
-        refused: Refused,
     ) -> Result<Object, Refused> {
-        let served = match refused {
-            Refused::TooLarge { .. } => Err(refused),
-            _ => self.make_room(client, bytes),
-        };
-        self.gc.totals.refusals += u64::from(served.is_err());
-        served
-    }
-
-    /// Tries one means after another until the request is served.
-    fn make_room(&mut self, client: &mut impl Client<S>, bytes: usize) -> Result<Object, Refused> {
-        if self.gc.space.relieve() {
-            if let Ok(object) = self.alloc_as_is(bytes) {
-                return Ok(object);
-            }
-        }
         if self.phase != Phase::Idle {
             self.steps.forced += 1;
             self.cycle.forced = true;
             let work = self.finish(client).work;
             self.steps.largest_forced = self.steps.largest_forced.max(work);
-            if let Ok(object) = self.alloc_or_merge(bytes) {
+            if let Ok(object) = ask_or_merge(self, bytes) {
                 return Ok(object);
             }
         }
         self.steps.whole += 1;
         let work = self.collect(client).work;
         self.steps.largest_forced = self.steps.largest_forced.max(work);
-        let mut served = self.alloc_or_merge(bytes);
-        while served.is_err() && self.gc.space.grow(bytes) {
-            served = self.alloc_as_is(bytes);
-        }
-        served
+        ask_or_merge(self, bytes)
     }
 
-    /// Allocates; if there is no room, merges what the space left apart, or moves objects together,
-    /// and tries once more. No cycle runs.
-    fn alloc_or_merge(&mut self, bytes: usize) -> Result<Object, Refused> {
-        let served = self.alloc_as_is(bytes);
-        match served.is_err() && self.gc.space.merge() {
-            true => self.alloc_as_is(bytes),
-            false => served,
-        }
+    fn space_mut(&mut self) -> &mut S {
+        &mut self.gc.space
+    }
+
+    fn totals_mut(&mut self) -> &mut Totals {
+        &mut self.gc.totals
     }
 }

@@ -64,7 +64,7 @@ impl<S: Stepwise> Subject for Incremental<'_, S> {
     }
 
     fn load(&mut self, object: Object, word: u32) -> u32 {
-        Incremental::load(self, object, word)
+        self.gc.load(object, word)
     }
 
     fn upgrade(&mut self, object: Object) -> bool {

@@ -96,7 +96,7 @@ mod sweeping;
 #[cfg(test)]
 mod tests;
 
-use surefit_core::Parts;
+use core::ops::Deref;
 
 use crate::client::Client;
 use crate::collector::Collector;
@@ -104,7 +104,7 @@ use crate::edges::Edges;
 use crate::object::Object;
 use crate::schedule::Amount;
 use crate::schedule::pacer::Pacer;
-use crate::statistics::{Clock, NoClock, Totals};
+use crate::statistics::{Clock, NoClock};
 use crate::stepwise::Stepwise;
 use pending::Pending;
 
@@ -164,6 +164,16 @@ pub struct Incremental<'m, S, K = NoClock> {
     cycle: Cycle,
     last: Option<Cycle>,
     steps: Steps,
+}
+
+/// What a collector without steps also has: access to read, its space, what was done in all.
+impl<'m, S, K> Deref for Incremental<'m, S, K> {
+    type Target = Collector<'m, S, K>;
+
+    #[inline]
+    fn deref(&self) -> &Self::Target {
+        &self.gc
+    }
 }
 
 impl<'m, S: Stepwise, K: Clock> Incremental<'m, S, K> {
@@ -334,34 +344,11 @@ impl<'m, S: Stepwise, K: Clock> Incremental<'m, S, K> {
         &self.steps
     }
 
-    /// What was done otherwise: allocations and refusals, and the sums of all cycles.
-    #[must_use]
-    pub const fn totals(&self) -> &Totals {
-        &self.gc.totals
-    }
-
     /// Objects that live now, the dead among them that are not freed yet included, and the bytes of
     /// their words.
     #[must_use]
     pub const fn live(&self) -> (u64, u64) {
         (self.live_objects, self.live_bytes)
-    }
-
-    /// All live objects in ascending order, the dead among them that are not freed yet included.
-    pub fn objects(&self) -> impl Iterator<Item = Object> {
-        self.gc.objects()
-    }
-
-    /// The space.
-    #[must_use]
-    pub const fn space(&self) -> &S {
-        &self.gc.space
-    }
-
-    /// Where every byte is, as [`Collector::parts`].
-    #[must_use]
-    pub fn parts(&self) -> Parts {
-        self.gc.parts()
     }
 }
 

@@ -1,8 +1,4 @@
-//! How a region is divided between a heap, a nursery and the collector's tables.
-//!
-//! ```text
-//! region  | the heap, aligned to a page | live bits | mark bits | bits for pieces | mark stack | nursery |
-//! ```
+//! Making a nursery and its collector over a region.
 #![deny(unsafe_code)]
 
 use core::mem::MaybeUninit;
@@ -14,30 +10,17 @@ use super::eden::{Eden, UNIT};
 use super::{Nursery, Promotions};
 use crate::collector::Collector;
 use crate::compact_fit::CompactFit;
-use crate::compact_fit::build::{Tables, with_tables};
-use crate::tables;
+use crate::compact_fit::division::Division;
 
 /// The nursery serves a request whose page-block has at most one part in so many of it. So an empty
 /// one has room.
 const PARTS: usize = 16;
 
-/// The units of a nursery.
+/// The units of a nursery: words of the region.
 const fn units(nursery_bytes: usize) -> usize {
     let most = EntryHeap::<Wide>::LENT_PLACES as usize;
     let units = nursery_bytes / UNIT;
     if units < most { units } else { most }
-}
-
-/// The tables of a collector over a region with a nursery.
-///
-/// When an entry gets its number first, no lower one is free: each of them is that of a page-block
-/// or of an object in the nursery, which takes two units at least, or it is the one that an object
-/// needs for a moment when it is taken in. So there are no more than [`CompactFit::piece_words`]
-/// has bits for, and these.
-fn tables(region_bytes: usize, nursery_bytes: usize, config: &Config, stack: usize) -> Tables {
-    let units = units(nursery_bytes);
-    let heap_bytes = region_bytes.saturating_sub(units.saturating_mul(UNIT));
-    Tables::of(heap_bytes, config, stack).with_entries(units / 2 + 1)
 }
 
 impl<'m> Nursery<'m> {
@@ -78,29 +61,20 @@ impl<'m> Collector<'m, Nursery<'m>> {
         nursery_bytes: usize,
         mark_stack: usize,
     ) -> Result<Self, Refused> {
-        let sizes = tables(region.len(), nursery_bytes, config, mark_stack);
-        let units = units(nursery_bytes);
-        let beside = |bytes: usize| {
-            let sizes = tables(bytes, nursery_bytes, config, mark_stack);
-            sizes.bytes().saturating_add(units.saturating_mul(UNIT))
+        let division = Division {
+            config,
+            mark_stack,
+            nursery: units(nursery_bytes),
         };
-        let heap_bytes = region.len().saturating_sub(beside(region.len()));
+        let heap_bytes = division.heap_bytes(region.len());
         if let Ok(limit) = usize::try_from(EntryHeap::<Wide>::LENDS_UP_TO) {
             if heap_bytes > limit {
                 return Err(Refused::TooLarge { limit });
             }
         }
-        let (heap, behind) = region.split_at_mut(heap_bytes);
-        let Some((table, _)) = tables::split(behind, sizes.words().saturating_add(units)) else {
-            let nothing = EntryHeap::<Wide>::new(&mut [], config).map(|_| ());
-            let refused = nothing.err().unwrap_or(Refused::NoPage);
-            return Err(with_tables(refused, beside));
-        };
-        let heap = EntryHeap::new(heap, config);
-        let heap = heap.map_err(|refused| with_tables(refused, beside))?;
-        let (table, eden) = tables::zeroed(table).split_at_mut(sizes.words());
-        let [bits, pieces, stack] = sizes.split(table);
-        let space = Nursery::over(CompactFit::over(heap, pieces), eden);
-        Ok(Self::over(space, bits, stack).with_table_bytes(sizes.bytes()))
+        let parts = division.divide(region)?;
+        let space = Nursery::over(CompactFit::over(parts.heap, parts.pieces), parts.nursery);
+        let gc = Self::over(space, parts.bits, parts.stack);
+        Ok(gc.with_table_bytes(parts.table_bytes))
     }
 }
