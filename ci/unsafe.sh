@@ -63,8 +63,8 @@ crates/surefit-direct/src/shared/chain.rs
 crates/surefit-direct/src/shared/common.rs
 crates/surefit-direct/src/shared/heap.rs
 crates/surefit-direct/src/shared/local.rs
-crates/surefit-direct/src/shared/mail.rs
 crates/surefit-direct/src/shared/memory.rs
+crates/surefit-direct/src/shared/remote_frees.rs
 crates/surefit-direct/src/shared/sizes.rs
 crates/surefit-direct/src/shared/source.rs
 crates/surefit-direct/src/shared/units.rs

@@ -43,7 +43,7 @@ unsafe impl GlobalAlloc for SurefitMalloc {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if layout.align() <= GRANULE {
-            if let Some(object) = serve::allocate_in_hand(layout.size()) {
+            if let Some(object) = serve::allocate_from_list(layout.size()) {
                 return object.as_ptr();
             }
         }
@@ -94,7 +94,7 @@ fn refused() -> *mut c_void {
 unsafe impl Calls for SurefitMalloc {
     #[inline]
     fn malloc(&self, size: usize) -> *mut c_void {
-        match serve::allocate_in_hand(size) {
+        match serve::allocate_from_list(size) {
             Some(object) => object.as_ptr().cast(),
             None => malloc_more(size),
         }

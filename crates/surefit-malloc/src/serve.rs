@@ -16,11 +16,11 @@ pub(crate) fn allocate(bytes: usize, align: usize) -> Option<NonNull<u8>> {
     }
 }
 
-/// An object of `bytes` bytes aligned to 16, if its class has one in hand.
+/// An object of `bytes` bytes aligned to 16, if the free list of its class has one.
 #[inline]
-pub(crate) fn allocate_in_hand(bytes: usize) -> Option<NonNull<u8>> {
+pub(crate) fn allocate_from_list(bytes: usize) -> Option<NonNull<u8>> {
     // SAFETY: the word of this thread.
-    unsafe { Own::allocate_in_hand(own_address()?, bytes) }
+    unsafe { Own::allocate_from_list(own_address()?, bytes) }
 }
 
 /// As [`allocate`], all bytes zero.

@@ -129,7 +129,7 @@ pub(crate) fn rows(table: &mut Table) {
     table.row(name, ARRIVED, arrived, of_arrived, |s| {
         black_box(s.local.allocate(200, 8).expect("room"));
     });
-    // More than are in hand.
+    // More than are in the free list.
     let name = "allocate, a thousand times";
     table.row(name, ARRIVED, Grows::No, of_arrived, |s| {
         for _ in 0..1000 {

@@ -24,7 +24,7 @@ use surefit_core::Refused;
 use super::common::GROUPS;
 use super::heap::{places, region_bytes};
 use super::instance::BUFFERED;
-use super::mail::BATCH;
+use super::remote_frees::BATCH;
 use super::sizes::{CLASSES, Class, GRANULE, UNIT_BYTES};
 
 /// At most so many objects of a size at once, in the whole program. Lines of one size-class add up.

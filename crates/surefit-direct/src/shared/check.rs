@@ -6,7 +6,7 @@
 #![deny(unsafe_code)]
 
 mod chains;
-mod mail;
+mod remote_frees;
 
 use lock_api::RawMutex;
 use surefit_core::{Corruption, ensure};
@@ -17,7 +17,7 @@ use super::memory::{EACH_FREE, Kind, Memory, Record, Span};
 use super::pool::check::Found;
 use super::sizes::Class;
 use super::source::Source;
-use chains::{free_of, hand_of};
+use chains::{free_of, list_of};
 
 /// Verifies M4, P, R, I and C1.
 pub(super) fn check<L: RawMutex, S: Source>(common: &Common<L, S>) -> Result<(), Corruption> {
@@ -81,7 +81,7 @@ pub(super) fn check<L: RawMutex, S: Source>(common: &Common<L, S>) -> Result<(),
     )?;
     common
         .joined()
-        .try_for_each(|instance| mail::check(common, instance))
+        .try_for_each(|instance| remote_frees::check(common, instance))
 }
 
 /// Verifies S1, and what of I needs no look at units.
@@ -105,7 +105,7 @@ fn check_instances<L: RawMutex, S: Source>(common: &Common<L, S>) -> Result<(), 
             "more units are buffered than there is room for",
             place + 1,
         )?;
-        let empty = |class| instance.hand(class).is_empty();
+        let empty = |class| instance.free_list(class).is_empty();
         let keeps_nothing = instance.buffered() == 0 && Class::all().all(empty);
         ensure(
             instance.state() != State::Idle || keeps_nothing,
@@ -207,7 +207,8 @@ fn check_buffered<L: RawMutex, S: Source>(
     Ok(times == 0)
 }
 
-/// Verifies a page but for what is in hand of it. Returns whether it is listed.
+/// Verifies a page except for those of its page-blocks that are in a free list. Returns whether it
+/// is listed.
 fn check_page<L: RawMutex, S: Source>(
     common: &Common<L, S>,
     page: Span,
@@ -302,7 +303,7 @@ fn is_page_of(memory: &Memory, own: &Instance, class: Class, page: Span) -> bool
     record.and_then(Record::class) == Some(class)
 }
 
-/// Verifies I1: the current page, and what is in hand of it.
+/// Verifies I1: the current page, and the free list.
 fn check_hand<L: RawMutex, S: Source>(
     common: &Common<L, S>,
     own: &Instance,
@@ -311,8 +312,8 @@ fn check_hand<L: RawMutex, S: Source>(
     let (memory, page) = (common.memory(), own.current(class));
     let at = page.number() as usize;
     if page == Span::NONE {
-        let empty = own.hand(class).is_empty();
-        return ensure(empty, "I1", "what is in hand is of no page", at);
+        let empty = own.free_list(class).is_empty();
+        return ensure(empty, "I1", "a free list is of no page", at);
     }
     ensure(
         is_page_of(memory, own, class, page),
@@ -320,19 +321,24 @@ fn check_hand<L: RawMutex, S: Source>(
         "the current page is of another class or instance",
         at,
     )?;
-    let Some((held, last)) = hand_of(memory, own, class) else {
-        return Err(Corruption::new("I1", "the hand leads astray", at));
+    let Some((held, last)) = list_of(memory, own, class) else {
+        return Err(Corruption::new("I1", "a free list leads astray", at));
     };
     ensure(
         held <= usize::from(memory.record(page).used()),
         "I1",
-        "more is in hand than is used",
+        "a free list has more than is used",
         at,
     )?;
     // Two chains that share a page-block share all behind it.
     let free = free_of(memory, page, class);
     let shared = held > 0 && free.is_some_and(|(_, last_free)| last_free == last);
-    ensure(!shared, "C1", "a page-block is in hand, and free", at)
+    ensure(
+        !shared,
+        "C1",
+        "a page-block is in a free list, and free in its page",
+        at,
+    )
 }
 
 /// Verifies the list of a class's pages that are not full. Returns how many there are.

@@ -2,12 +2,13 @@
 //! source.
 //!
 //! # Invariants
-//! - S1 There are `instances` places for instances behind this, each all zero or in use, usable
-//!   from when it is first claimed on; those below `joined` were ever used.
-//! - S2 An instance is accessed (but for its inbox and state) only by who claimed it, or holds its
-//!   group's lock. In a heap that checks each free, whoever frees changes the instance of the page:
-//!   there, who accesses one also holds `checked`, nothing is in hand and nothing is sent.
-//! - S3 An instance is served only by who holds `serving`.
+//! - S1 Behind this there are `instances` places for instances. A place is all zero or in use, and
+//!   can be used from its first claim on; the places below `joined` were used at some time.
+//! - S2 Except for its inbox and its state, an instance is accessed only by the thread that claimed
+//!   it, or that holds its group's lock. In a heap that checks each free, every free changes the
+//!   instance of its page: there, every access also holds `checked`, free lists are empty, and
+//!   nothing is sent.
+//! - S3 An instance is served only by the thread that holds `serving`.
 
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, Ordering};
@@ -16,14 +17,14 @@ use lock_api::{Mutex, MutexGuard, RawMutex};
 
 use super::chain::Free;
 use super::instance::{Instance, State};
-use super::mail::Batch;
 use super::memory::{EACH_FREE, Kind, Memory, Record, Span};
 use super::misuse::Misuse;
 use super::pool::{Outgoing, Pool, Taken};
+use super::remote_frees::Batch;
 use super::sizes::{Class, UNIT_BYTES};
 use super::source::Source;
 
-/// Instances that threads without one of their own share, each under a lock.
+/// Instances shared by threads that have none of their own, each under a lock.
 pub const GROUPS: usize = 8;
 
 /// What all threads share. It lies at the base of the region.
@@ -34,8 +35,7 @@ pub(super) struct Common<L, S> {
     joined: AtomicU16,
     checks: bool,
     rose: AtomicBool,
-    /// Whether free memory waits for its delay, as far as was seen, and when somebody is to look at
-    /// it.
+    /// Whether free memory was seen that waits for its delay, and when to look at it next.
     waits: AtomicBool,
     look_at: AtomicU32,
     pub(super) source: S,
@@ -43,7 +43,8 @@ pub(super) struct Common<L, S> {
     /// Taken before the pool's lock, after a group's.
     pub(super) checked: Mutex<L, ()>,
     pub(super) groups: [Mutex<L, ()>; GROUPS],
-    /// Of who serves an instance that nobody has. Taken after a group's lock, before `checked`.
+    /// Held by the thread that serves an idle instance. Taken after a group's lock, before
+    /// `checked`.
     pub(super) serving: Mutex<L, ()>,
 }
 
@@ -93,7 +94,7 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         self.checks
     }
 
-    /// In a heap that checks each free: until this is dropped, nobody else changes an instance
+    /// In a heap that checks each free: until this is dropped, no other thread changes an instance
     /// (S2).
     pub(super) fn checking(&self) -> Option<MutexGuard<'_, L, ()>> {
         self.checks.then(|| self.checked.lock())
@@ -115,23 +116,23 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         unsafe { self.places.add(usize::from(number) - 1).as_ref() }
     }
 
-    /// The instances that were ever used.
+    /// The instances that were used at some time.
     pub(super) fn joined(&self) -> impl Iterator<Item = &Instance> {
         let joined = self.joined.load(Ordering::Acquire).min(self.instances);
         (1..=joined).map(|number| self.instance(number))
     }
 
-    /// Places that no instance ever had.
+    /// Places that were never used.
     pub(super) fn unused(&self) -> usize {
         usize::from(self.instances - self.joined.load(Ordering::Acquire))
     }
 
-    /// Claims the first instance that nobody has. Waits for who serves one that comes before.
+    /// Claims the first instance that no thread has. Waits while an earlier one is served.
     /// O(instances).
     ///
-    /// As everybody looks at them in the same order, and passes only those that someone has, a
-    /// thread finds one if there are as many as threads that have one or look for one, and memory
-    /// for it.
+    /// All threads look in the same order and pass only instances that a thread has. So a thread
+    /// finds one if there are as many instances as threads that have one or look for one, and there
+    /// is memory for it.
     pub(super) fn claim(&self) -> Option<&Instance> {
         for number in 1..=self.instances {
             let is_usable = number <= self.joined.load(Ordering::Acquire);
@@ -145,7 +146,7 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         None
     }
 
-    /// Claims an instance if nobody has it.
+    /// Claims an instance if no thread has it.
     fn claim_one(&self, number: u16) -> bool {
         let instance = self.instance(number);
         // Of an instance that someone has nothing is written.
@@ -211,8 +212,8 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         }
     }
 
-    /// Tells the source if the units in use rose above the soft limit. The caller has no lock, and
-    /// is in the middle of nothing.
+    /// Tells the source if the units in use rose above the soft limit. The caller holds no lock,
+    /// and has left no change unfinished.
     pub(super) fn tell(&self) {
         if self.rose.load(Ordering::Relaxed) && self.rose.swap(false, Ordering::Relaxed) {
             self.source.above();
@@ -229,7 +230,7 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         self.purge(old);
     }
 
-    /// Has who does nothing with the pool look later whether free memory is due.
+    /// Lets threads that do not use the pool look later whether free memory is due.
     fn note_waiting(&self, pool: &Pool, now: u32) {
         if let Some(wait) = pool.waits() {
             self.look_at
@@ -238,8 +239,8 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         self.waits.store(pool.waits().is_some(), Ordering::Relaxed);
     }
 
-    /// Gives memory that is due to the source, for calls that need nothing of the pool, now and
-    /// then. The caller is in the middle of nothing.
+    /// Gives memory that is due to the source: called now and then by calls that need nothing of
+    /// the pool. The caller has left no change unfinished.
     #[inline]
     pub(super) fn look(&self, own: &Instance) {
         if self.waits.load(Ordering::Relaxed) && own.counts_slow() {
@@ -303,8 +304,8 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         }
     }
 
-    /// Frees an object that is no page-block of the caller's instance: a large one, or another
-    /// instance's.
+    /// Frees an object that is not a page-block of the caller's instance: a large one, or one of
+    /// another instance.
     #[inline(never)]
     pub(super) fn free_elsewhere(
         &self,
@@ -334,8 +335,8 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         Ok(())
     }
 
-    /// Frees any object in a heap that checks each free: into its page, whichever instance that is
-    /// of.
+    /// Frees any object in a heap that checks each free: into its page, whichever instance has
+    /// it.
     pub(super) fn free_checked(&self, block: Free) -> Result<(), Misuse> {
         let _nobody_else = self.checking();
         // What others did before may have made it something else.
@@ -376,17 +377,18 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         self.serve(to);
     }
 
-    /// Delivers all that waits in an instance's batches.
+    /// Delivers all remote frees in an instance's batches.
     pub(super) fn deliver_all(&self, own: &Instance) {
         for batch in own.batches() {
             self.deliver(batch);
         }
     }
 
-    /// If nobody has an instance, frees what arrived there, and what it keeps for nothing.
+    /// If no thread has an instance, does the remote frees that arrived there, and gives back the
+    /// memory that it keeps without objects.
     ///
-    /// Who delivers does this after, and who leaves an instance does it after that: one of them
-    /// sees what the other one did, so nothing stays in the inbox of an idle instance.
+    /// A thread calls this after it delivered, and after it left an instance. One of two such
+    /// threads sees what the other did, so nothing stays in the inbox of an idle instance.
     fn serve(&self, instance: &Instance) {
         while instance.state() == State::Idle && !instance.inbox().is_empty() {
             if !self.serve_once(instance) {
@@ -395,15 +397,15 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         }
     }
 
-    /// As [`Common::serve`], at least once if nobody has the instance.
+    /// As [`Common::serve`], at least once if no thread has the instance.
     pub(super) fn tidy(&self, instance: &Instance) {
         if instance.state() == State::Idle && self.serve_once(instance) {
             self.serve(instance);
         }
     }
 
-    /// Serves an instance once, under the lock that joining threads wait for. Returns whether
-    /// nobody had it.
+    /// Serves an instance once, under the lock that joining threads wait for. Returns whether it
+    /// was idle.
     fn serve_once(&self, instance: &Instance) -> bool {
         let _one_at_a_time = self.serving.lock();
         let is_idle = instance.claim(State::Idle, State::Served).is_ok();
@@ -415,7 +417,7 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         is_idle
     }
 
-    /// Ends what a thread has with an instance: all it owes is delivered, and all it does not need
+    /// Leaves an instance: its remote frees are delivered, and memory that it does not need is
     /// given back.
     pub(super) fn leave(&self, own: &Instance) {
         self.deliver_all(own);

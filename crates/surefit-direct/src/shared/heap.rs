@@ -226,11 +226,11 @@ impl<L: RawMutex + Sync, S: Source> SharedDirect<'_, L, S> {
     /// # Errors
     /// [`Refused::NoLocal`] if all are taken, or the source has no memory for another one: use
     /// [`grouped`](SharedDirect::grouped). All are never taken while the threads that have one,
-    /// join or leave are no more than [`Settings::threads`], and none was lost in a fork.
+    /// join or leave one are at most [`Settings::threads`], and no instance was lost in a fork.
     ///
     /// # Complexity
-    /// Linear in the number of instances. It waits for threads that free of an instance that nobody
-    /// has, which is linear in what they free.
+    /// Linear in the number of instances. It waits for threads that serve an idle instance, which
+    /// is linear in what they free.
     pub fn join(&self) -> Result<Local<'_, L, S>, Refused> {
         let common = self.common();
         let own = common.claim().ok_or(Refused::NoLocal)?;
@@ -238,7 +238,7 @@ impl<L: RawMutex + Sync, S: Source> SharedDirect<'_, L, S> {
     }
 
     /// Calls a function with the instance of a group, under the group's lock: for threads that
-    /// share one (the paper's sharing degree), that have none, or that are about to end. Groups are
+    /// share an instance (the paper's sharing degree), have none, or are about to end. Groups are
     /// numbered modulo [`GROUPS`]. The function must not ask for a group again: it would wait for
     /// itself, or for a thread that waits for it.
     pub fn grouped<R>(&self, group: usize, call: impl FnOnce(&Local<'_, L, S>) -> R) -> R {
@@ -315,8 +315,8 @@ impl<L: RawMutex + Sync, S: Source> SharedDirect<'_, L, S> {
             .saturating_mul(UNIT_BYTES)
     }
 
-    /// Before a fork: no other thread is in the middle of a change that the child needs whole. Ends
-    /// with [`after_fork`](SharedDirect::after_fork) in both processes.
+    /// Call it before a fork. Until [`after_fork`](SharedDirect::after_fork), in both processes, no
+    /// other thread is in the middle of a change that the child needs whole.
     pub fn before_fork(&self) {
         let common = self.common();
         for group in &common.groups {
@@ -374,8 +374,8 @@ impl<L: RawMutex + Sync, S: Source> SharedDirect<'_, L, S> {
         records - unused + units as usize * size_of::<Record>()
     }
 
-    /// Verifies the invariants of the whole heap. Nobody else may be in a call; that is what `&mut`
-    /// says.
+    /// Verifies the invariants of the whole heap. `&mut` ensures that no other thread is in a
+    /// call.
     ///
     /// # Errors
     /// The first invariant that does not hold.

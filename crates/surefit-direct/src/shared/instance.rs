@@ -1,35 +1,35 @@
-//! An instance: what one thread has at a time, its pages of each class and the frees it still has
-//! to deliver.
+//! An instance: the pages of each class that one thread allocates from, and the remote frees that
+//! the thread still has to deliver.
 //!
 //! ```text
-//! class:  in hand (chain) ── of ── current page        allocations take from the hand
+//! class:  free list ── of ── the current page          allocations take from the free list
 //!         first … last: pages that are not full        the current page is none of them
 //!         full pages: in no list
 //! ```
 //! # Invariants
-//! - I1 What is in hand are page-blocks of the current page; they count as used.
+//! - I1 The free list of a class holds page-blocks of its current page; they count as used.
 //! - I2 A page of the instance is the current one of its class, or in the list of its class, or
 //!   full: more than [`Class::loose`] of its page-blocks are used.
-//! - I3 Units in the buffer are nothing, and no other thread's.
-//! - I4 What has arrived are page-blocks of pages of the instance; they count as used. An idle
-//!   instance has none, and nothing in hand, in its buffer or in its batches.
-//! - I5 All but `inbox` and `state` belong to the thread that has the instance (`state`), or its
-//!   group's lock.
-//! - I6 A batch lies in the place of the instance that it is for, ends at its last page-block, and
-//!   has the room that those leave.
+//! - I3 Units in the buffer belong to no page, object or run, and to no other thread.
+//! - I4 Remote frees that arrived are page-blocks of the instance's pages; they count as used. An
+//!   idle instance has none, and its free lists, its buffer and its batches are empty.
+//! - I5 All but `inbox` and `state` belong to the thread that has the instance (`state`), or to the
+//!   holder of its group's lock.
+//! - I6 A batch lies at the place of the instance that it is for, ends at its last page-block, and
+//!   has the room that its page-blocks leave.
 
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use super::chain::Chain;
-use super::mail::{Batch, Inbox, SLOTS};
 use super::memory::{Memory, Record, Span};
+use super::remote_frees::{Batch, Inbox, SLOTS};
 use super::sizes::{CLASSES, Class};
 
 /// Single units that an instance keeps for its next pages: b_p.
 pub(super) const BUFFERED: usize = 4;
 
-/// Of so many slow calls one looks whether free memory is due.
+/// One of so many slow calls looks whether free memory is due.
 const SLOW: u16 = 32;
 
 /// What an instance is doing.
@@ -43,7 +43,7 @@ pub(super) enum State {
     Idle,
     /// Its thread does not exist in this forked process; it may have been in the middle of a call.
     Lost,
-    /// Idle, but someone who has the lock for that frees what arrived there.
+    /// Idle, but a thread with the lock for that frees what arrived there.
     Served,
 }
 
@@ -59,11 +59,11 @@ impl State {
     }
 }
 
-/// One instance. All zero bytes are an unused one.
+/// One instance. An all-zero instance is unused.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(super) struct Instance {
-    hands: [Chain; CLASSES],
+    free_lists: [Chain; CLASSES],
     current: [Cell<Span>; CLASSES],
     first: [Cell<Span>; CLASSES],
     last: [Cell<Span>; CLASSES],
@@ -96,32 +96,31 @@ impl Instance {
         self.number.set(number);
     }
 
-    /// Counts a call that was slow. Whether it is one of those that do what need not be done each
-    /// time.
+    /// Counts a slow call. Returns whether this call does the work that not every call has to do.
     pub(super) fn counts_slow(&self) -> bool {
         self.slow.set(self.slow.get().wrapping_add(1));
         self.slow.get() % SLOW == 0
     }
 
-    /// Where its page-blocks arrive that others freed.
+    /// Where remote frees of its page-blocks arrive.
     #[inline]
     pub(super) fn inbox(&self) -> &Inbox {
         &self.arrives.inbox
     }
 
-    /// What was taken out of the inbox and is not freed yet (I4).
+    /// Remote frees that were taken out of the inbox and are not done yet (I4).
     #[inline]
     pub(super) fn arrived(&self) -> &Chain {
         &self.arrived
     }
 
-    /// What it is doing.
+    /// Its state.
     pub(super) fn state(&self) -> State {
         surefit_core::point();
         State::of(self.arrives.state.load(Ordering::SeqCst))
     }
 
-    /// Takes it, if it is in a state, and makes it another one.
+    /// Changes the state from `from` to `to`, if it is `from`.
     ///
     /// # Errors
     /// The state that it was in instead.
@@ -139,7 +138,7 @@ impl Instance {
         self.arrives.state.store(to as u32, Ordering::SeqCst);
     }
 
-    /// The page whose page-blocks are in hand.
+    /// The page whose page-blocks are in the free list.
     #[inline]
     pub(super) fn current(&self, class: Class) -> Span {
         self.current[class.index()].get()
@@ -147,14 +146,14 @@ impl Instance {
 
     /// Makes a page, which is in no list, the current one; or none.
     pub(super) fn set_current(&self, class: Class, page: Span) {
-        debug_assert!(self.hand(class).is_empty());
+        debug_assert!(self.free_list(class).is_empty());
         self.current[class.index()].set(page);
     }
 
-    /// The page-blocks in hand.
+    /// The free list of a class.
     #[inline]
-    pub(super) fn hand(&self, class: Class) -> &Chain {
-        &self.hands[class.index()]
+    pub(super) fn free_list(&self, class: Class) -> &Chain {
+        &self.free_lists[class.index()]
     }
 
     /// The first page that is not full.

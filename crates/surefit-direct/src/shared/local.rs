@@ -14,9 +14,9 @@ use super::misuse::Misuse;
 use super::sizes::{Class, GRANULE, UNIT_BYTES};
 use super::source::{Fixed, Source};
 
-/// A thread's own instance of a [`SharedDirect`](super::SharedDirect). It goes to whichever thread
-/// has this value; dropping it leaves the instance, with the objects in it, to a thread that joins
-/// later: as [`trim`](Local::trim), in time that is linear in what is freed and given back.
+/// A thread's own instance of a [`SharedDirect`](super::SharedDirect). It belongs to the thread
+/// that has this value. Dropping it leaves the instance, with the objects in it, to a thread that
+/// joins later; as [`trim`](Local::trim), that is linear in what is freed and given back.
 pub struct Local<'h, L: RawMutex, S: Source = Fixed> {
     common: &'h Common<L, S>,
     own: &'h Instance,
@@ -51,17 +51,18 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
         }
     }
 
-    /// M2 and M3 alone: an object of up to 1,024 bytes, out of what is in hand of an instance that
-    /// is named by its address. `None` if that is not enough: ask [`allocate`](Local::allocate).
+    /// M2 and M3 alone: an object of up to 1,024 bytes from the free list of its class, in an
+    /// instance that is named by its address. `None` if that list is empty: ask
+    /// [`allocate`](Local::allocate).
     ///
     /// # Safety
     /// `own` came from [`into_raw`](Local::into_raw), and the instance is this thread's.
     #[inline]
     #[must_use]
-    pub unsafe fn allocate_in_hand(own: NonNull<u8>, bytes: usize) -> Option<NonNull<u8>> {
+    pub unsafe fn allocate_from_list(own: NonNull<u8>, bytes: usize) -> Option<NonNull<u8>> {
         // SAFETY: the caller's.
         let own: &Instance = unsafe { own.cast().as_ref() };
-        let block = own.hand(Class::of_small(bytes)?).pop()?;
+        let block = own.free_list(Class::of_small(bytes)?).pop()?;
         Some(block.into_object())
     }
 
@@ -71,8 +72,8 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
         self.own.number()
     }
 
-    /// The instance as an address, for a word that each thread has: [`from_raw`](Local::from_raw)
-    /// takes it back. Dropping nothing, it leaves the instance this thread's.
+    /// The instance as an address, for a thread-local word. Nothing is dropped: the instance stays
+    /// this thread's, and [`from_raw`](Local::from_raw) takes it back.
     #[must_use]
     pub fn into_raw(self) -> NonNull<u8> {
         let own = NonNull::from(self.own).cast();
@@ -117,7 +118,7 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
 
     #[inline]
     fn allocate_block(&self, class: Class) -> Option<NonNull<u8>> {
-        match self.own.hand(class).pop() {
+        match self.own.free_list(class).pop() {
             Some(block) => Some(block.into_object()),
             None => self.refill(class),
         }
@@ -134,7 +135,8 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
         block.map(Free::into_object)
     }
 
-    /// Tells the source of the soft limit. Whoever has a group's lock does it after.
+    /// Tells the source that the soft limit was passed. A thread with a group's lock does this
+    /// after it unlocked.
     fn tell(&self) {
         if self.number() as usize > GROUPS {
             self.common.tell();
@@ -167,7 +169,8 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
         Some(object)
     }
 
-    /// Frees an object of this heap, whoever allocated it. Misuse that is found is ignored.
+    /// Frees an object of this heap, whichever thread allocated it. Misuse that is found is
+    /// ignored.
     ///
     /// # Safety
     /// [`try_free`](Local::try_free)'s.
@@ -177,10 +180,10 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
         let _found = unsafe { self.try_free(object) };
     }
 
-    /// Frees an object of this heap, whoever allocated it. O(1) without checks.
+    /// Frees an object of this heap, whichever thread allocated it. O(1) without checks.
     ///
     /// # Safety
-    /// The object is live, and nobody uses it after; but for the misuse that is found.
+    /// The object is live, and nobody uses it afterwards; except for the misuse that is found.
     ///
     /// # Errors
     /// The misuse that was found, and then nothing was done.
@@ -314,7 +317,7 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
         true
     }
 
-    /// Delivers what this thread freed of other instances, and gives back what its own keeps
+    /// Delivers this thread's remote frees, and gives back the memory that its own instance keeps
     /// without objects.
     ///
     /// # Complexity

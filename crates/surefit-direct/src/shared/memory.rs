@@ -17,8 +17,8 @@
 //!   owner, all others under the pool's lock. What other threads read of a live object's record
 //!   (`owner`, `class`, `back`) is written before the object is handed out, and not again before it
 //!   is freed.
-//! - M4 F1 is never enough for what is no page: its record has no frees to spare, so an address
-//!   there changes nothing.
+//! - M4 F1 is never enough where there is no page: such a record has no frees to spare, so freeing
+//!   an address there changes nothing.
 
 use core::cell::Cell;
 use core::ptr::NonNull;
@@ -83,7 +83,7 @@ seen!(Seen32, AtomicU32, u32);
 #[derive(Debug)]
 #[repr(C, align(32))]
 pub(super) struct Record {
-    /// A page: its free page-blocks, except those that its instance has in hand.
+    /// A page: its free page-blocks, except those in its instance's free list.
     pub(super) free: Chain,
     /// Neighbours in a list of not-full pages or of free runs.
     pub(super) next: Cell<Span>,
@@ -145,13 +145,13 @@ impl Record {
         self.owner.get() == 0 && self.spare.get() == 0 && self.is_back(units)
     }
 
-    /// A page: page-blocks that are live or in hand.
+    /// A page: page-blocks that are live or in its instance's free list.
     pub(super) fn used(&self) -> u16 {
         let watched = self.spare.get().wrapping_add(1);
         watched.wrapping_add(self.watch.get())
     }
 
-    /// Says how many page-blocks of a page are live or in hand.
+    /// Says how many page-blocks of a page are live or in its instance's free list.
     pub(super) fn set_used(&self, used: u16) {
         let watched = used.wrapping_sub(self.watch.get());
         self.spare.set(watched.wrapping_sub(1));
@@ -437,7 +437,7 @@ impl Memory {
         record.owner.set(owner);
     }
 
-    /// Makes a page nothing. Returns its units.
+    /// Closes a page: its units belong to nothing. Returns how many they are.
     pub(super) fn close_page(&self, page: Span, class: Class) -> u32 {
         let units = u32::from(class.shape().units);
         for unit in 0..units {

@@ -1,11 +1,12 @@
 //! n-CF(∞, ∞) without abstract addresses: raw pointers, many threads, objects that never move.
 //!
 //! Each thread has an *instance*: pages of its own for each size-class. What it allocates and frees
-//! itself needs no lock and no atomic read-modify-write; what others free of it arrives in batches.
+//! itself needs no lock and no atomic read-modify-write; what other threads free of it (*remote
+//! frees*) arrives in batches.
 //!
 //! ```text
 //! allocate(bytes):
-//!   class in hand?                  take the first page-block               (no page is looked at)
+//!   free list of the class?         take its first page-block              (no page is looked at)
 //!   else, of the instance           the current page's free page-blocks, or some never used
 //!                                   some of what other threads freed
 //!                                   the first page that is not full
@@ -24,16 +25,17 @@
 //! | `memory`, `chain` | the region, records of units, links in free page-blocks |
 //! | `runs`, `pool` | free units, under one lock: what goes back to the source after a delay, or as surplus |
 //! | `instance`, `small` | pages of one instance, and the automaton |
-//! | `mail` | frees by other threads |
+//! | `remote_frees` | frees by other threads |
 //! | `common`, `local`, `heap`, `units` | what all share, what a thread does, the heap, the quickest free |
 //! | `source`, `misuse` | where memory comes from; what is found wrong with a free |
 //! | `certify`, `stats`, `check` | bytes that are enough for a demand; what the heap holds; its invariants |
 //!
 //! # Threads that end
-//! Whoever leaves an instance gives back what it does not need, and leaves it idle with its
-//! objects; the next thread that joins takes an idle one with all its pages. What is freed of an
-//! idle instance is freed by who sends it, under a lock for which threads wait that join meanwhile.
-//! So a thousand threads, one after another, need no more than one.
+//! A thread that leaves gives back the memory that its instance does not need, and leaves the
+//! instance idle, with its objects. The next thread that joins takes an idle instance with all its
+//! pages. Remote frees of an idle instance are served by the thread that frees, under a lock;
+//! threads that join meanwhile wait for it. So a thousand threads, one after another, need no more
+//! memory than one.
 //!
 //! # Bounds
 //! - Time: O(1) without a lock for page-blocks; draining the inbox is O(1) for each free that
@@ -44,8 +46,8 @@
 //! - Space: a class opens a page in an instance only if none of its pages there has room and
 //!   nothing has arrived. So an instance has at most ⌈(H + U) / π'⌉ pages of a class, π' the least
 //!   that a full page has used (15/16 of π), H the most objects of the class that were live or in a
-//!   batch at once, U the page-blocks in hand of others' batches: at most b = [`BATCH`] for each
-//!   other thread. See [`certify`].
+//!   batch at once, U the page-blocks in the batches of other threads: at most b = [`BATCH`] for
+//!   each other thread. See [`certify`].
 //!
 //! # Departures
 //! κ is ∞: F2 and F3 never happen. Pages that were full queue at the end of their class, so that
@@ -67,12 +69,12 @@ mod heap;
 mod instance;
 #[allow(unsafe_code, reason = "the contract of raw pointers")]
 mod local;
-#[allow(unsafe_code, reason = "batches")]
-mod mail;
 #[allow(unsafe_code, reason = "the records of the region")]
 mod memory;
 mod misuse;
 mod pool;
+#[allow(unsafe_code, reason = "batches")]
+mod remote_frees;
 mod runs;
 #[allow(unsafe_code, reason = "classes without bounds checks")]
 mod sizes;
@@ -89,8 +91,8 @@ pub use certify::{SharedDemand, certify};
 pub use common::GROUPS;
 pub use heap::{Settings, SharedDirect};
 pub use local::Local;
-pub use mail::BATCH;
 pub use misuse::Misuse;
+pub use remote_frees::BATCH;
 pub use sizes::{GRANULE, LARGEST_BLOCK, UNIT_BYTES};
 pub use source::{Fixed, Source};
 pub use stats::{ClassStats, SharedDirectStats};

@@ -1,11 +1,11 @@
 //! Page-blocks of an instance: the size-class automaton without a compaction bound.
 //!
 //! ```text
-//! allocate: in hand?                 take it                                        M2, M3
+//! allocate: free list?               take one                                       M2, M3
 //!   else the current page            take what was freed in it, or never used
-//!   else mail                        free some of what arrived, and look again
+//!   else remote frees                do some of them, and look again
 //!   else the first not-full page     becomes the current one
-//!   else more mail                   from the beginning
+//!   else more remote frees           from the beginning
 //!   else open a page                                                                M1
 //! free: its page's list              used − 1 > watch: that is all                  F1
 //!   else enough free in a full page  now the last of the not-full pages            F4
@@ -26,15 +26,15 @@ use super::misuse::Misuse;
 use super::sizes::Class;
 use super::source::Source;
 
-/// Bytes of never used page-blocks that are put in hand at once.
+/// Bytes of never used page-blocks that are put into the free list at once.
 const OPENED_AT_ONCE: usize = 4096;
-/// The most page-blocks that arrived and are freed before allocations look again: few, so that
-/// those are still in the processor's cache when they are allocated; more than an allocation that
-/// looks finds on average, so that they do not pile up.
+/// The most remote frees that are done before an allocation looks again: few, so that their
+/// page-blocks are still in the processor's cache when they are allocated; more than arrive between
+/// two looks on average, so that they do not pile up.
 const DRAINED_AT_ONCE: usize = 128;
 
 impl<L: RawMutex, S: Source> Common<L, S> {
-    /// Takes a page-block of a class whose hand is empty.
+    /// Takes a page-block of a class whose free list is empty.
     pub(super) fn refill(&self, own: &Instance, class: Class) -> Option<Free> {
         loop {
             if let Some(block) = self.take_current(own, class) {
@@ -67,8 +67,8 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         page != Span::NONE && !self.memory().record(page).free.is_empty()
     }
 
-    /// Puts page-blocks of the current page in hand: those that were freed, or some that were never
-    /// used.
+    /// Puts page-blocks of the current page into the free list: those that were freed, or some that
+    /// were never used.
     fn take_current(&self, own: &Instance, class: Class) -> Option<Free> {
         let page = own.current(class);
         if page == Span::NONE {
@@ -78,7 +78,7 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         if self.checks() {
             return self.take_one(class, page, record);
         }
-        let hand = own.hand(class);
+        let list = own.free_list(class);
         let opened = record.opened.get();
         if record.free.is_empty() {
             let left = class.shape().blocks - opened;
@@ -88,18 +88,18 @@ impl<L: RawMutex, S: Source> Common<L, S> {
             let some = (OPENED_AT_ONCE / class.block_bytes()).clamp(1, usize::from(left));
             #[expect(clippy::cast_possible_truncation, reason = "at most 256")]
             let some = some as u16;
-            hand.fill(&self.memory().new_blocks(page, class, opened, some));
+            list.fill(&self.memory().new_blocks(page, class, opened, some));
             record.opened.set(opened + some);
             record.set_used(record.used() + some);
         } else {
-            hand.fill(&record.free);
+            list.fill(&record.free);
             record.set_used(opened);
         }
-        hand.pop()
+        list.pop()
     }
 
-    /// Takes one page-block of the current page, and none in hand: what is free in a heap that
-    /// checks each free is in its page.
+    /// Takes one page-block of the current page, and puts none into the free list: in a heap that
+    /// checks each free, free page-blocks stay in their page.
     fn take_one(&self, class: Class, page: Span, record: &Record) -> Option<Free> {
         let opened = record.opened.get();
         let taken = match record.free.pop() {
@@ -145,8 +145,8 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         Some(page)
     }
 
-    /// Frees a page-block where F1 is not enough: F4, F5, or a heap that checks each free. The last
-    /// of a free, so that F1 saves no registers for it.
+    /// Frees a page-block where F1 is not enough: F4, F5, or a heap that checks each free. It is
+    /// the last call of a free, so that F1 saves no registers for it.
     #[cold]
     #[inline(never)]
     pub(super) fn free_slowly(
@@ -201,12 +201,12 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         }
     }
 
-    /// Frees what other threads freed of this instance.
+    /// Does all remote frees that arrived.
     pub(super) fn drain(&self, own: &Instance) {
         while self.drain_some(own) {}
     }
 
-    /// Frees some of what other threads freed of this instance. Returns whether there was any.
+    /// Does some of the remote frees that arrived. Returns whether there were any.
     fn drain_some(&self, own: &Instance) -> bool {
         let arrived = own.arrived();
         if arrived.is_empty() {
@@ -234,11 +234,11 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         true
     }
 
-    /// Gives back what an instance keeps without objects in it: hands, pages, its buffer.
+    /// Gives back what an instance keeps without objects in it: free lists, pages, its buffer.
     pub(super) fn trim(&self, own: &Instance) {
         self.drain(own);
         for class in Class::all() {
-            self.empty_hand(own, class);
+            self.empty_free_list(own, class);
             let page = own.current(class);
             if page != Span::NONE && self.memory().record(page).used() == 0 {
                 own.set_current(class, Span::NONE);
@@ -250,15 +250,15 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         }
     }
 
-    fn empty_hand(&self, own: &Instance, class: Class) {
-        // In a heap that checks each free nothing is, and who claimed the instance may look
-        // meanwhile.
-        if own.hand(class).is_empty() {
+    fn empty_free_list(&self, own: &Instance, class: Class) {
+        // In a heap that checks each free it is always empty, and the thread that claimed the
+        // instance may look meanwhile.
+        if own.free_list(class).is_empty() {
             return;
         }
-        let hand: Chain = own.hand(class).take();
+        let list: Chain = own.free_list(class).take();
         let record = self.memory().record(own.current(class));
-        while let Some(block) = hand.pop() {
+        while let Some(block) = list.pop() {
             record.free.push(block);
             record.set_used(record.used() - 1);
         }

@@ -16,7 +16,7 @@ pub struct ClassStats {
     pub block_bytes: usize,
     /// π: page-blocks of a page.
     pub blocks: usize,
-    /// Page-blocks that are live, in hand or on their way.
+    /// Page-blocks that are live, in a free list or remote frees on their way.
     pub used: usize,
     /// Pages.
     pub pages: usize,
@@ -27,7 +27,8 @@ pub struct ClassStats {
 /// What a [`SharedDirect`] holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SharedDirectStats {
-    /// Bytes of page-blocks that are live, in hand or on their way, and of large objects.
+    /// Bytes of page-blocks that are live, in a free list or remote frees on their way, and of
+    /// large objects.
     pub allocated: usize,
     /// Bytes of pages, large objects and buffered units.
     pub active: usize,

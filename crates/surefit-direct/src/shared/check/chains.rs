@@ -42,10 +42,10 @@ pub(super) fn free_of(memory: &Memory, page: Span, class: Class) -> Option<(usiz
     })
 }
 
-/// What an instance has in hand of a class.
-pub(super) fn hand_of(memory: &Memory, own: &Instance, class: Class) -> Option<(usize, *mut u8)> {
+/// The free list of a class of an instance.
+pub(super) fn list_of(memory: &Memory, own: &Instance, class: Class) -> Option<(usize, *mut u8)> {
     let (most, page) = (usize::from(class.shape().blocks), own.current(class));
-    let first = own.hand(class).first().cast();
+    let first = own.free_list(class).first().cast();
     walk(memory, first, most, |at| {
         is_block_of(memory, page, class, at)
     })

@@ -9,9 +9,9 @@ use super::*;
 /// Bytes of the objects: 73 of them fill a page of one unit.
 const BYTES: usize = 100;
 
-/// An instance with three pages of a class: of one some page-blocks are in hand and others were
-/// freed, another one is full. Some arrived of what another instance freed, some wait in the inbox,
-/// and some in its batch.
+/// An instance with three pages of a class: some page-blocks of one are in the free list, and
+/// others were freed, another one is full. Some arrived of what another instance freed, some wait
+/// in the inbox, and some in its batch.
 struct World<'h> {
     heap: &'h Heap<'h, Fixed>,
     own: Local<'h, RawMutex>,
@@ -40,7 +40,7 @@ impl<'h> World<'h> {
         for object in objects.drain(..50) {
             free(&other, object).unwrap();
         }
-        // These lie in the newest page, of which others are in hand.
+        // These lie in the newest page, of which others are in the free list.
         let own_page = instance(heap, &own).current(class());
         let memory = heap.common().memory();
         let of_page = |object: &NonNull<u8>| memory.around(object.as_ptr()) == Some(own_page);
@@ -72,7 +72,7 @@ impl<'h> World<'h> {
         let page = memory.record(own.current(class()));
         [
             page.free.first().cast(),
-            own.hand(class()).first().cast(),
+            own.free_list(class()).first().cast(),
             own.arrived().first().cast(),
             own.inbox().first().cast(),
             self.other().batch(own.number()).first().cast(),
@@ -156,19 +156,19 @@ fn a_page_block_in_two_chains_is_told() {
 }
 
 #[test]
-fn a_page_block_that_is_in_hand_and_free_is_told() {
+fn a_page_block_that_is_listed_twice_is_told() {
     damaged(&["C1"], |world| {
         let memory = world.heap.common().memory();
         let record = memory.record(world.own().current(class()));
-        // What is free begins with what is in hand: as many as were free before.
-        let (hand, had) = (world.own().hand(class()), record.used());
+        // What is free begins with the free list: as many as were free before.
+        let (list, had) = (world.own().free_list(class()), record.used());
         let free = record.free.take();
         let count = free.addresses(BLOCKS).count();
         // SAFETY: all of this is in the world that is damaged.
-        let hand = unsafe { chain::Chain::from_raw(hand.first()) };
-        let all = hand.addresses(BLOCKS).count();
+        let list = unsafe { chain::Chain::from_raw(list.first()) };
+        let all = list.addresses(BLOCKS).count();
         assert!(all > 0 && count > 0);
-        record.free.fill(&hand);
+        record.free.fill(&list);
         record.set_used(had + u16::try_from(count).unwrap() - u16::try_from(all).unwrap());
     });
 }

@@ -116,7 +116,7 @@ impl<'h> Two<'h> {
         let memory = self.heap.common().memory();
         let mut firsts: Vec<*mut u8> = Vec::new();
         for own in self.instances() {
-            firsts.extend(Class::all().map(|class| own.hand(class).first().cast::<u8>()));
+            firsts.extend(Class::all().map(|class| own.free_list(class).first().cast::<u8>()));
             firsts.push(own.arrived().first().cast());
             firsts.push(own.inbox().first().cast());
             firsts.extend(own.batches().map(|batch| batch.first().cast::<u8>()));
@@ -274,7 +274,7 @@ fn each_change_of_a_word_is_told_or_harmless() {
             }
             match (two.used(), two.check()) {
                 (0, Ok(())) => {}
-                // What is neither in hand nor on its way any more looks like an object that lives.
+                // What is neither in a free list nor on its way any more looks like an object that lives.
                 (_, Ok(())) if fewer => return Verdict::LeftOut,
                 (used, told) => return Verdict::Silent(format!("{used} units are lost, {told:?}")),
             }

@@ -315,8 +315,8 @@ fn an_instance_is_a_word_of_its_thread() {
     assert_eq!(unsafe { Units::from_raw(none) }.into_raw(), none);
     for bytes in [1025, 40_000, usize::MAX] {
         // SAFETY: as above.
-        let in_hand = unsafe { Local::<RawMutex>::allocate_in_hand(own, bytes) };
-        assert_eq!(in_hand, None);
+        let from_list = unsafe { Local::<RawMutex>::allocate_from_list(own, bytes) };
+        assert_eq!(from_list, None);
     }
     check(&heap);
 }

@@ -1,13 +1,17 @@
-//! Page-blocks that other threads freed, on their way to the instance that owns their pages.
+//! Remote frees: page-blocks that other threads freed, on their way to the instance that owns their
+//! pages.
 //!
 //! ```text
-//! a thread frees a page-block of another instance:  batch of that instance, in the thread's own outbox
-//! the batch is full, or its place in the outbox is wanted for another instance, or the thread trims or leaves:
-//!                                                   one compare-and-exchange puts it into the instance's inbox
-//! the owner needs page-blocks:                      one exchange takes all that is in the inbox; it is freed some at a time
+//! a thread frees a page-block of another instance:
+//!     into the batch for that instance, in the thread's own outbox
+//! the batch is full, or its place in the outbox is wanted for another instance, or the thread
+//! trims or leaves:
+//!     one compare-and-exchange puts the batch into the instance's inbox
+//! the owner needs page-blocks:
+//!     one exchange takes all that is in the inbox; they are freed some at a time
 //! ```
-//! Nobody waits, and nothing but the inbox's first word is shared: what is pushed is never popped
-//! one by one, so a word may come again without harm.
+//! Nobody waits. Only the first word of an inbox is shared. What is pushed is never popped one by
+//! one, so it does no harm if a word has an earlier value again (no ABA problem).
 
 use core::cell::Cell;
 use core::ptr::null_mut;
@@ -21,14 +25,14 @@ pub const BATCH: u16 = 32;
 /// The most bytes of page-blocks that wait in a batch, but for the last one.
 const BATCH_BYTES: u32 = 16 << 10;
 
-/// What a page-block counts for in a batch at least: [`BATCH`] of them fill it.
+/// The least that a page-block counts for in a batch: [`BATCH`] of them fill it.
 const LEAST_BYTES: u32 = BATCH_BYTES / BATCH as u32;
 
 /// Batches of a thread at once, by the instance's number.
 pub(super) const SLOTS: usize = 16;
 
-/// Page-blocks of one instance that another thread freed and did not deliver yet. Zeros are an
-/// empty one.
+/// Page-blocks of one instance that another thread freed and did not deliver yet. An all-zero batch
+/// is empty.
 #[derive(Debug)]
 pub(super) struct Batch {
     blocks: Chain,
@@ -61,7 +65,7 @@ impl Batch {
         self.last.get()
     }
 
-    /// Whether it takes no page-blocks, as an empty one.
+    /// Whether it is empty, so that no page-block is simply added to it.
     pub(super) fn is_closed(&self) -> bool {
         self.room.get() == 0 && self.last.get().is_null()
     }
@@ -128,7 +132,7 @@ impl Batch {
     }
 }
 
-/// Where the batches for an instance arrive. Zeros are an empty one.
+/// Where the batches for an instance arrive. An all-zero inbox is empty.
 #[derive(Debug)]
 pub(super) struct Inbox(AtomicPtr<Block>);
 
@@ -162,7 +166,7 @@ impl Inbox {
         }
     }
 
-    /// Takes all that arrived.
+    /// Takes everything that arrived.
     pub(super) fn take(&self) -> Chain {
         surefit_core::point();
         let first = self.0.swap(null_mut(), Ordering::SeqCst);

@@ -7,10 +7,10 @@ use surefit_core::{Corruption, ensure};
 
 use super::super::common::Common;
 use super::super::instance::{Instance, State};
-use super::super::mail::Batch;
+use super::super::remote_frees::Batch;
 use super::super::sizes::{Class, GRANULE, UNIT_BYTES};
 use super::super::source::Source;
-use super::chains::{free_of, hand_of, is_block_of, walk};
+use super::chains::{free_of, is_block_of, list_of, walk};
 
 /// Verifies I4, I6, and C1 for what is on its way to an instance. Linear in that, and in the
 /// instances.
@@ -139,8 +139,8 @@ fn check_chain<L: RawMutex, S: Source>(
     let ends = |chain: Option<(usize, *mut u8)>| chain.is_some_and(|(_, end)| end == last);
     // Two chains that share a page-block share all behind it.
     let shared = of_class.is_some_and(|(page, class)| {
-        let in_hand = to.current(class) == page && ends(hand_of(memory, to, class));
-        in_hand || ends(free_of(memory, page, class))
+        let in_list = to.current(class) == page && ends(list_of(memory, to, class));
+        in_list || ends(free_of(memory, page, class))
     });
     ensure(!shared, "C1", "a page-block is free, and on its way", at)?;
     Ok(Some(last))
