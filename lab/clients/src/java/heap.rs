@@ -76,7 +76,7 @@ impl<S: Stepwise, K: Clock> Heap for Incremental<'_, S, K> {
 
     #[inline]
     fn load(&self, object: Object, word: u32) -> u32 {
-        self.load(object, word)
+        Collector::load(self, object, word)
     }
 
     #[inline]
@@ -106,7 +106,7 @@ impl<S: OneByOne, K: Clock> Heap for Generational<'_, S, K> {
 
     #[inline]
     fn load(&self, object: Object, word: u32) -> u32 {
-        self.load(object, word)
+        Collector::load(self, object, word)
     }
 
     #[inline]
