@@ -49,7 +49,6 @@ crates/surefit-compact/src/page.rs
 crates/surefit-compact/src/parked.rs
 crates/surefit-compact/src/shared/machinery/build.rs
 crates/surefit-compact/src/shared/machinery/bytes.rs
-crates/surefit-compact/src/shared/one_instance/counted.rs
 crates/surefit-compact/src/shared/critical.rs
 crates/surefit-compact/src/shared/machinery/fast.rs
 crates/surefit-compact/src/shared/machinery/group.rs

@@ -3,8 +3,6 @@
 //!
 //! `ui` has what does not compile; `stress.rs` has many threads at once.
 
-#[path = "shared_attacks/chains.rs"]
-mod chains;
 #[path = "shared_attacks/drops.rs"]
 mod drops;
 #[path = "shared_attacks/guards.rs"]

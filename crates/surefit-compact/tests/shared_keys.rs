@@ -1,4 +1,4 @@
-//! Shared keys and counted handles. From one thread against a model, with every invariant checked
+//! Shared keys. From one thread against a model, with every invariant checked
 //! after each operation; from several threads, with objects that know what they hold; and single
 //! cases.
 

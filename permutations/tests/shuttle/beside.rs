@@ -1,9 +1,8 @@
-//! What a heap says of itself while others work on it, and the last handles of an object, given up
-//! at once.
+//! What a heap says of itself while others work on it.
 
 use shuttle::thread;
 use surefit_compact::Bound;
-use surefit_compact::shared::{Granularity, PerClass, PerHeap, PerPage, SharedConfig, Stepwise};
+use surefit_compact::shared::{Granularity, PerClass, PerHeap, PerPage, SharedConfig};
 
 use crate::world::{Expect, Heap, MANY, ONE, Scenario, THREE, TWO, Worker, config, explore};
 
@@ -101,46 +100,4 @@ fn a_heap_speaks_while_objects_come_and_go<G: Granularity>(heap: &Heap<'_, G>) {
 #[test]
 fn heaps_speak() {
     explore_all!(1000, a_heap_speaks_while_objects_come_and_go);
-}
-
-/// The object is the one that the free of another moves.
-fn the_last_handles_are_given_up_at_once<G: Granularity>(heap: &Heap<'_, G>) {
-    let local = heap.register().unwrap();
-    let insert = |word: u64| heap.insert_counted(&local, [word; 39]).unwrap();
-    let (first, hole, third) = (insert(1), insert(2), insert(3));
-    let (fourth, handle) = (insert(4), insert(5));
-    let others = [handle.clone(), handle.clone()];
-    let got = thread::scope(|threads| {
-        let hole = threads.spawn(move || hole.into_inner());
-        let others = others.map(|other| threads.spawn(move || other.into_inner()));
-        let own = handle.into_inner();
-        assert_eq!(hole.join().unwrap(), Some([2; 39]));
-        let [second, third] = others.map(|other| other.join().unwrap());
-        [own, second, third]
-    });
-    assert_eq!(got.iter().flatten().collect::<Vec<_>>(), [&[5; 39]]);
-    for (word, kept) in [(1, first), (3, third), (4, fourth)] {
-        assert_eq!(kept.into_inner(), Some([word; 39]));
-    }
-}
-
-fn in_steps<G: Stepwise>() -> Scenario<G> {
-    let scenario = small::<G>(Bound::Pages(1), the_last_handles_are_given_up_at_once);
-    Scenario {
-        config: scenario.config.with_increment(64).unwrap(),
-        ..scenario
-    }
-}
-
-#[test]
-fn one_of_the_last_handles_gets_the_value() {
-    let moves = Expect {
-        moves: true,
-        abandoned: true,
-    };
-    explore("last handles", 1500, moves, in_steps::<PerClass>);
-    explore("last handles", 1500, moves, in_steps::<PerHeap>);
-    explore("last handles", 1500, NOTHING, || {
-        small::<PerPage>(Bound::Pages(1), the_last_handles_are_given_up_at_once)
-    });
 }

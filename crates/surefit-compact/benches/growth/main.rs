@@ -6,7 +6,6 @@
 #![allow(missing_docs, reason = "a benchmark")]
 
 mod classes;
-mod counted;
 mod direct;
 mod entries;
 mod grown;
@@ -63,7 +62,6 @@ fn main() -> ExitCode {
         shared_bytes::rows(table);
         shared::instances(table);
         shared_keys::rows(table);
-        counted::rows(table);
         direct::alone(table);
         direct::pooled(table);
         shared_direct::rows(table);

@@ -1,4 +1,4 @@
-//! Keys and counted handles of an object in motion: its move stands still between two steps.
+//! Keys of an object in motion: its move stands still between two steps.
 
 extern crate alloc;
 extern crate std;
@@ -15,7 +15,6 @@ use super::lock::PerClass;
 use super::machinery::group::Move;
 use super::machinery::objects::Objects;
 use super::machinery::pool::NO_SLOT;
-use super::one_instance::heap::SharedHeap;
 use super::one_instance::key::{KeyLocal, SharedKeyHeap};
 use crate::config::Config;
 use crate::key::Key;
@@ -252,40 +251,4 @@ fn rotate(objects: &Objects<'_, Lock, PerClass>, index: u32) {
     let page = engine.block(entry.location(entry.state())).page;
     engine.pages.detach(&section.class, page);
     engine.pages.push_back(&section.class, page);
-}
-
-#[test]
-fn counts_of_what_is_in_motion_are_kept() {
-    for act in 0..4 {
-        let mut memory = vec![core::mem::MaybeUninit::uninit(); 1 << 20];
-        let config = config();
-        let heap: SharedHeap<'_, Lock> = SharedHeap::new(&mut memory, &config).unwrap();
-        let local = heap.register().unwrap();
-        let insert = || heap.insert_counted(&local, [7_u64; 8]).unwrap();
-        let (mut one, hole) = (insert(), insert());
-        let mut others = Vec::new();
-        while heap.stats().pages < 2 {
-            others.push(insert());
-        }
-        drop(hole);
-        let two = (act == 1).then(|| one.clone());
-        rotate(&heap.objects, one.index());
-        put_in_motion(&heap.objects, one.index());
-        match act {
-            0 => others.push(one.clone()),
-            1 => drop(two),
-            2 => one.try_pin_mut().unwrap()[7] = 5,
-            _ => one.get_mut().unwrap()[7] = 5,
-        }
-        assert!(!is_in_motion(&heap.objects, one.index()));
-        let moves = heap.stats().moves_total;
-        compact(&heap.objects);
-        assert!(heap.stats().moves_total > moves, "it moves all the same");
-        assert_eq!(one.count(), if act == 0 { 2 } else { 1 });
-        assert_eq!(one.pin().unwrap()[7], if act < 2 { 7 } else { 5 });
-        others.push(one);
-        drop(others);
-        compact(&heap.objects);
-        assert_eq!((heap.stats().live_blocks, heap.stats().pages), (0, 0));
-    }
 }

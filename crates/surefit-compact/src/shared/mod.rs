@@ -1,7 +1,7 @@
 //! Concurrent, incremental Compact-fit: heaps that several threads share.
 //!
 //! - [`SharedHeap`], 1-CF(κ,ι), is one Compact-fit instance for all threads. It needs the least
-//!   memory. [`SharedCounted`] gives its objects several owners.
+//!   memory.
 //! - [`SharedKeyHeap`] is a `SharedHeap` whose objects are named by copyable keys. A key detects
 //!   that its object is gone.
 //! - [`ShardedHeap`], n-CF(κ,ι), is several instances over one region, so that threads rarely meet.
@@ -15,7 +15,7 @@
 //! Each file imports only files below it:
 //! ```text
 //! per_thread        a Local for every thread of an operating system, in either heap
-//!   one_instance/     SharedHeap, SharedKeyHeap, SharedCounted
+//!   one_instance/     SharedHeap, SharedKeyHeap
 //!   many_instances/   ShardedHeap
 //!     local             a registered thread: what it allocates and frees with, in either heap
 //!       machinery/        what both heaps are made of: objects, moves, entries, pages
@@ -54,7 +54,6 @@ pub use machinery::stats::{ClassUsage, SharedStats};
 pub(crate) use machinery::table::entry_bytes;
 pub use many_instances::guard::{ShardedPinned, ShardedPinnedMut};
 pub use many_instances::heap::{InstanceStats, ShardedHeap};
-pub use one_instance::counted::{CountedMut, SharedCounted};
 pub use one_instance::heap::SharedHeap;
 pub use one_instance::key::{KeyLocal, SharedKeyHeap};
 pub use one_instance::key_guard::{KeyPinned, KeyPinnedMut};

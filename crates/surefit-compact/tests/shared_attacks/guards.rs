@@ -8,7 +8,6 @@ use surefit_compact::shared::{
     Granularity, Local, PerClass, PerHeap, PerPage, ShardedHeap, SharedConfig, SharedHeap, Stepwise,
 };
 use surefit_compact::{Bound, Bytes, Config, Geometry, Handle};
-use surefit_core::Refused;
 
 type Lock = parking_lot::RawMutex;
 
@@ -122,52 +121,4 @@ fn forgotten_in_instances<G: Stepwise + Sync>() {
 fn guards_that_are_forgotten_in_instances_leak_their_objects_at_most() {
     forgotten_in_instances::<PerHeap>();
     forgotten_in_instances::<PerClass>();
-}
-
-fn forgotten_by_counted<G: Granularity + Sync>() {
-    for bound in BOUNDS {
-        let config = config::<G>(bound);
-        let mut memory = vec![MaybeUninit::new(9); REGION];
-        let heap: SharedHeap<Lock, G> = SharedHeap::new(&mut memory, &config).expect("room");
-        let local = heap.register().expect("a place");
-        let read = |handle: &Handle<[u64; 6]>| heap.pin(handle).expect("live")[5];
-        let mut all: Vec<_> = (0..40_u64)
-            .map(|n| heap.insert_counted(&local, [n; 5]).expect("room"))
-            .collect();
-        for (number, counted) in all.iter_mut().enumerate() {
-            match number % 8 {
-                0 => forget(counted.pin()),
-                1 => forget(counted.try_pin_mut()),
-                2 => forget(counted.get_mut()),
-                3 => forget(counted.pin_settled()),
-                4 => forget(counted.clone()),
-                _ => {}
-            }
-        }
-        churn(&local, read);
-        for (number, counted) in (0_u64..).zip(all) {
-            assert_eq!(counted.count(), 1 + u32::from(number % 8 == 4));
-            match number % 8 {
-                1 => assert_eq!(counted.pin().err(), Some(Refused::Busy)),
-                _ => assert_eq!(*counted.pin().expect("live"), [number; 5]),
-            }
-            match number % 16 {
-                0..8 => drop(counted),
-                8..16 if number % 8 == 4 => assert_eq!(counted.into_inner(), None),
-                _ => assert_eq!(counted.into_inner(), Some([number; 5])),
-            }
-        }
-        churn(&local, read);
-        heap.compact(u64::MAX);
-        heap.check(true).expect("sound");
-        assert_eq!(heap.stats().live_blocks, 25, "five of every eight leak");
-        assert_eq!(heap.parts().total(), REGION);
-    }
-}
-
-#[test]
-fn guards_of_counted_objects_that_are_forgotten_leak_these_objects_only() {
-    forgotten_by_counted::<PerHeap>();
-    forgotten_by_counted::<PerClass>();
-    forgotten_by_counted::<PerPage>();
 }

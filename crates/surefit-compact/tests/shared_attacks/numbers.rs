@@ -260,16 +260,8 @@ fn values_of_any_size_come_back_or_live() {
         key_local.insert(Aligned(1)).expect_err("too aligned").value,
         Aligned(1)
     );
-    let counted = heap.insert_counted(&local, [1_u8; 16384]);
-    assert_eq!(
-        counted.expect_err("no room for the count").refused,
-        Refused::TooLarge { limit: 16384 }
-    );
-    let (one, two) = (
-        local.insert(()).expect("room"),
-        heap.insert_counted(&local, ()).expect("room"),
-    );
-    assert_eq!((local.remove(one), two.into_inner()), (Ok(()), Some(())));
+    let one = local.insert(()).expect("room");
+    assert_eq!(local.remove(one), Ok(()));
     let key = key_local.insert(()).expect("room");
     assert_eq!(key_local.remove(key), Ok(()));
     assert_eq!(key_local.remove(key), Err(Refused::StaleHandle));

@@ -5,12 +5,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 
-use surefit_compact::shared::{PerClass, SharedHeap};
+use surefit_compact::shared::PerClass;
 use surefit_compact::{Bound, Key};
 use surefit_core::Refused;
 
 use crate::objects::{
-    Bomb, KeyHeap, Lock, Object, Plain, Tracked, checksummed, config, region, seed_of, steps,
+    Bomb, KeyHeap, Object, Plain, Tracked, checksummed, config, region, seed_of, steps,
 };
 
 #[test]
@@ -274,68 +274,6 @@ fn a_full_pin_count_is_an_error_and_a_free_works_all_the_same() {
     drop(guards);
     heap.compact(0);
     assert_eq!(heap.stats().live_blocks, 0);
-}
-
-// ---- counted handles ----------------------------------------------------------------------------
-
-#[test]
-fn counted_handles_share_and_exclude() {
-    let config = config::<PerClass>(Bound::Pages(1), Some(16));
-    let (mut memory, mut other_memory) = (region(), region());
-    let heap: SharedHeap<'_, Lock> = SharedHeap::new(&mut memory, &config).expect("large enough");
-    let other: SharedHeap<'_, Lock> = SharedHeap::new(&mut other_memory, &config).unwrap();
-    let (local, other_local) = (heap.register().unwrap(), other.register().unwrap());
-    let refused = heap.insert_counted(&other_local, 1_u8).unwrap_err();
-    assert_eq!(
-        (refused.value, refused.refused),
-        (1, Refused::ForeignHandle)
-    );
-    let mut one = heap.insert_counted(&local, checksummed::<7>(1)).unwrap();
-    one.get_mut().unwrap().set(2);
-    let two = one.clone();
-    assert_eq!((one.count(), one.is_same(&two)), (2, true));
-    assert_eq!(one.get_mut().err(), Some(Refused::Busy));
-    let shared = two.pin().unwrap();
-    assert_eq!(seed_of(&*one.pin_settled().unwrap()), 2);
-    assert_eq!(one.try_pin_mut().err(), Some(Refused::Busy));
-    drop(shared);
-    let mut alone = two.try_pin_mut().unwrap();
-    assert_eq!(one.pin().err(), Some(Refused::Busy));
-    let three = one.clone();
-    alone.set(3);
-    drop((one, alone));
-    assert_eq!((seed_of(&*three.pin().unwrap()), three.count()), (3, 2));
-    drop(two);
-    heap.check(false).unwrap();
-    assert_eq!(heap.stats().live_blocks, 1);
-    drop(three);
-    heap.check(false).unwrap();
-    assert_eq!((heap.stats().live_blocks, heap.stats().pages), (0, 0));
-}
-
-#[test]
-fn the_last_counted_handle_drops_its_value_once_even_if_that_panics() {
-    let config = config::<PerClass>(Bound::Pages(1), None);
-    let mut memory = region();
-    let heap: SharedHeap<'_, Lock> = SharedHeap::new(&mut memory, &config).expect("large enough");
-    let local = heap.register().unwrap();
-    let dropped = Arc::default();
-    let Ok(one) = heap.insert_counted(&local, Tracked::new(1, &dropped)) else {
-        panic!("no room");
-    };
-    let others: Vec<_> = (0..40).map(|_| one.clone()).collect();
-    drop(one);
-    assert_eq!(dropped.load(Relaxed), 0);
-    drop(others);
-    assert_eq!(dropped.load(Relaxed), 1);
-    let bomb = heap
-        .insert_counted(&local, Bomb)
-        .unwrap_or_else(|_| panic!("no room"));
-    let again = bomb.clone();
-    drop(bomb);
-    catch_unwind(AssertUnwindSafe(|| drop(again))).unwrap_err();
-    heap.check(false).unwrap();
-    assert_eq!((heap.stats().live_blocks, heap.stats().pages), (0, 0));
 }
 
 #[test]

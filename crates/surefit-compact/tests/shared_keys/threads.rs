@@ -6,14 +6,11 @@ use std::sync::{Arc, Mutex};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use surefit_compact::Key;
-use surefit_compact::shared::{
-    PerClass, PerHeap, SharedConfig, SharedCounted, SharedHeap, Stepwise,
-};
+use surefit_compact::shared::{PerClass, PerHeap, SharedConfig, Stepwise};
 use surefit_core::Refused;
 
 use crate::objects::{
-    Guard, KeyHeap, Lock, MEMORY, Object, Plain, Thread, Tracked, bounds, config, region, seed_of,
-    steps,
+    Guard, KeyHeap, MEMORY, Object, Plain, Thread, Tracked, bounds, config, region, seed_of, steps,
 };
 
 const THREADS: u64 = 4;
@@ -171,81 +168,5 @@ fn threads_share_keys() {
         stress::<PerClass>(&config(bound, None), seed);
         stress::<PerClass>(&config(bound, Some(64)), seed);
         stress::<PerHeap>(&config(bound, Some(16)), seed);
-    }
-}
-
-// ---- counted handles ----------------------------------------------------------------------------
-
-type Owned<'h, 'm> = SharedCounted<'h, 'm, Tracked, Lock>;
-
-/// Clones and drops handles of shared objects, and frees others so that objects move.
-fn churn<'h, 'm>(heap: &'h SharedHeap<'m, Lock>, mut owned: Vec<Owned<'h, 'm>>, seed: u64) {
-    let local = heap.register().expect("few threads");
-    let mut random = ChaCha8Rng::seed_from_u64(seed);
-    let mut fill = Vec::new();
-    for _ in 0..steps(3000) {
-        match random.random_range(0..6) {
-            0 | 1 if !owned.is_empty() => {
-                let clone = owned[random.random_range(0..owned.len())].clone();
-                owned.push(clone);
-            }
-            2 if owned.len() > 1 => drop(owned.swap_remove(random.random_range(0..owned.len()))),
-            3 if !owned.is_empty() => {
-                let one = &owned[random.random_range(0..owned.len())];
-                assert!(one.count() >= 1);
-                match one.try_pin_mut() {
-                    Ok(mut guard) => guard.set(random.random()),
-                    Err(refused) => assert_eq!(refused, Refused::Busy),
-                }
-                if let Some(guard) = checked(one.pin_settled()) {
-                    seed_of(guard.words());
-                }
-            }
-            4 => fill.push(local.insert([seed; 8]).expect("room")),
-            _ if !fill.is_empty() => {
-                let handle = fill.swap_remove(random.random_range(0..fill.len()));
-                assert_eq!(local.remove(handle).expect("this heap's"), [seed; 8]);
-            }
-            _ => {}
-        }
-    }
-    for handle in fill {
-        local.free(handle).expect("this heap's");
-    }
-}
-
-#[test]
-fn no_count_is_lost() {
-    for (seed, bound) in bounds().into_iter().take(2).enumerate() {
-        for increment in [None, Some(16)] {
-            let mut memory = region();
-            let config = config::<PerClass>(bound, increment);
-            let heap: SharedHeap<'_, Lock> = SharedHeap::new(&mut memory, &config).expect("room");
-            let dropped = Arc::default();
-            let local = heap.register().expect("the first");
-            let owned: Vec<Owned<'_, '_>> = (0..64)
-                .map(|seed| heap.insert_counted(&local, Tracked::new(seed, &dropped)))
-                .map(|owned| owned.unwrap_or_else(|_| panic!("no room")))
-                .collect();
-            std::thread::scope(|threads| {
-                for thread in 0..THREADS {
-                    let (heap, owned) = (&heap, owned.clone());
-                    threads.spawn(move || churn(heap, owned, seed as u64 * THREADS + thread));
-                }
-            });
-            assert!(owned.iter().all(|owned| owned.count() == 1));
-            assert_eq!(dropped.load(Relaxed), 0);
-            std::thread::scope(|threads| {
-                for thread in 0..THREADS {
-                    let (heap, owned) = (&heap, owned.clone());
-                    threads.spawn(move || churn(heap, owned, thread));
-                }
-                drop(owned);
-            });
-            assert_eq!(dropped.load(Relaxed), 64);
-            heap.compact(u64::MAX);
-            heap.check(false).expect("invariants");
-            assert_eq!((heap.stats().live_blocks, heap.stats().pages), (0, 0));
-        }
     }
 }
