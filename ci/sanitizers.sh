@@ -24,12 +24,12 @@ address=(
 )
 [ "${SUREFIT_TESTS:-}" != all ] || address+=(
   compact_beside compact_block_table compact_collect compact_contiguous
-  compact_sharded compact_shared compact_shared_bytes compact_shared_keys compact_shared_parked
+  compact_sharded compact_shared compact_shared_bytes compact_shared_parked
   direct_attacks direct_pooled
   freelist_limits freelist_run
   gc_access gc_arena_ends gc_compact_fit gc_ends gc_shapes
 )
-thread=(compact_beside compact_sharded compact_shared_keys compact_stress direct_shared)
+thread=(compact_beside compact_sharded compact_stress direct_shared)
 
 # Tests of this workspace of sanitizers/, with the compiler and flags that are set.
 tests() {

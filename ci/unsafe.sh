@@ -53,8 +53,6 @@ crates/surefit-compact/src/shared/critical.rs
 crates/surefit-compact/src/shared/machinery/fast.rs
 crates/surefit-compact/src/shared/machinery/group.rs
 crates/surefit-compact/src/shared/machinery/guard.rs
-crates/surefit-compact/src/shared/one_instance/key.rs
-crates/surefit-compact/src/shared/one_instance/key_guard.rs
 crates/surefit-compact/src/shared/machinery/objects.rs
 crates/surefit-compact/src/shared/shape.rs
 crates/surefit-compact/src/shared/machinery/abort_on_unwind.rs

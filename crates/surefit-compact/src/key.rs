@@ -19,8 +19,7 @@ use crate::heap::Heap;
 use crate::stats::{LiveBlock, Stats};
 use crate::width::{Counted, Keyed, Wide, Width};
 
-/// A copyable name of a `T` in a [`KeyHeap`] or a [`SharedKeyHeap`](crate::shared::SharedKeyHeap).
-/// It is stale once the object is removed.
+/// A copyable name of a `T` in a [`KeyHeap`]. It is stale once the object is removed.
 pub struct Key<T> {
     pub(crate) name: Name,
     pub(crate) generation: u32,

@@ -12,8 +12,7 @@ use std::thread;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use surefit_compact::shared::{
-    Granularity, PerClass, PerHeap, PerPage, ShardedHeap, SharedConfig, SharedHeap, SharedKeyHeap,
-    Stepwise,
+    Granularity, PerClass, PerHeap, PerPage, ShardedHeap, SharedConfig, SharedHeap, Stepwise,
 };
 use surefit_compact::{Bound, Config, Geometry};
 use surefit_core::Parts;
@@ -126,38 +125,6 @@ fn handles<G: Granularity + Sync>(bound: Bound) {
     assert_eq!(heap.parts().total(), REGION);
 }
 
-/// A heap of keys: values of two sizes, some of which own something.
-fn keys<G: Stepwise + Sync>(bound: Bound) {
-    let config = config(bound);
-    let mut memory = region();
-    let heap: SharedKeyHeap<Lock, G> = SharedKeyHeap::new(&mut memory, &config).unwrap();
-    let worker = |seed| {
-        let local = heap.register().unwrap();
-        let insert = |len: usize, fill| {
-            if len < 1000 {
-                let key = local.insert([u64::from(fill); 12]).ok()?;
-                return Some((Some(key), None));
-            }
-            let key = local.insert(vec![fill; len].into_boxed_slice()).ok()?;
-            Some((None, Some(key)))
-        };
-        work(seed, insert, |(plain, boxed)| {
-            plain.map_or(Ok(()), |key| local.free(key)).unwrap();
-            boxed.map_or(Ok(()), |key| local.free(key)).unwrap();
-        });
-    };
-    beside(worker, || {
-        let _ = heap.check(true);
-        // Size-class by size-class: a page that changes hands meanwhile is counted twice, or not at
-        // all.
-        let _ = heap.stats();
-        plausible(&heap.parts());
-    });
-    heap.check(false).unwrap();
-    assert_eq!((heap.stats().live_blocks, heap.stats().pages), (0, 0));
-    assert_eq!(heap.parts().total(), REGION);
-}
-
 /// A heap of `INSTANCES` instances.
 fn instances<G: Stepwise + Sync>(bound: Bound) {
     let config = config(bound);
@@ -202,16 +169,6 @@ fn handles_under_class_locks() {
 #[test]
 fn handles_under_page_locks() {
     BOUNDS.into_iter().for_each(handles::<PerPage>);
-}
-
-#[test]
-fn keys_under_one_lock() {
-    BOUNDS.into_iter().for_each(keys::<PerHeap>);
-}
-
-#[test]
-fn keys_under_class_locks() {
-    BOUNDS.into_iter().for_each(keys::<PerClass>);
 }
 
 #[test]

@@ -17,26 +17,13 @@ mod sync {
 )]
 #[path = "../src/shared/machinery/entry.rs"]
 mod entry;
-#[allow(
-    dead_code,
-    unused_imports,
-    reason = "the library uses all of it, these models a part"
-)]
-#[path = "../src/shared/machinery/generation.rs"]
-mod generation;
 #[path = "loom_entry/world.rs"]
 mod world;
 
-use core::sync::atomic::Ordering::Relaxed;
-
-use entry::{Freed, Unpinned, Why};
+use entry::{Freed, Unpinned};
 use loom::sync::Arc;
 use loom::thread;
-use sync::AtomicU32;
-use world::{
-    GROUP, JUNK, LIMIT, Seen, Steps, VALUE, World, activate, activate_keeping_pins, three,
-    three_from, two,
-};
+use world::{GROUP, JUNK, Seen, Steps, VALUE, World, activate, three, three_from, two};
 
 fn resting(world: &World) {
     let state = world.entry.state();
@@ -121,33 +108,13 @@ fn a_write_before_the_unpin_is_in_the_copy() {
 }
 
 #[test]
-fn a_write_after_a_move_that_a_reader_stopped_does_not_race_the_copying() {
-    static STOPPED: Seen = Seen::never();
-    three(
-        3,
-        |world| assert!(world.read_by_key(0).is_none_or(|value| value >= VALUE)),
-        |world| {
-            let written = world.write_exclusively();
-            assert!(matches!(written, Ok(()) | Err(Why::Busy)));
-        },
-        |world| world.relocate(1, Steps::Together),
-        |world| {
-            let value = world.read_pinned();
-            assert!([VALUE, VALUE + 1].contains(&value));
-            STOPPED.when(world.entry.state().side() == 0 && value == VALUE + 1);
-        },
-    );
-    assert!(STOPPED.at_least_once());
-}
-
-#[test]
 fn a_free_against_a_pin_gives_back_once_and_after_the_reader() {
     static READ: Seen = Seen::never();
     static REFUSED: Seen = Seen::never();
     two(
-        |world| assert!(world.free(0)),
+        |world| world.free(),
         |world| {
-            let read = world.read_by_key(0);
+            let read = world.read_by_name();
             assert!(read.is_none_or(|value| value == VALUE), "{read:?}");
             READ.when(read.is_some());
             REFUSED.when(read.is_none());
@@ -161,20 +128,20 @@ fn a_free_against_a_pin_gives_back_once_and_after_the_reader() {
 fn a_free_against_two_pins_gives_back_once() {
     three(
         3,
-        |world| assert!(world.free(0)),
-        |world| assert!(world.read_by_key(0).is_none_or(|value| value == VALUE)),
-        |world| assert!(world.read_by_key(0).is_none_or(|value| value == VALUE)),
+        |world| world.free(),
+        |world| assert!(world.read_by_name().is_none_or(|value| value == VALUE)),
+        |world| assert!(world.read_by_name().is_none_or(|value| value == VALUE)),
         World::assert_freed_once,
     );
 }
 
 #[test]
-fn a_free_against_a_free_of_one_key_has_one_winner() {
+fn a_free_against_a_free_of_one_name_has_one_winner() {
     loom::model(|| {
         let world = World::new();
         let other = Arc::clone(&world);
-        let first = thread::spawn(move || other.free(0));
-        let second = world.free(0);
+        let first = thread::spawn(move || other.free_by_name());
+        let second = world.free_by_name();
         let first = first.join().expect("no thread panics");
         assert!(first ^ second, "one of them frees");
         world.assert_freed_once();
@@ -185,7 +152,7 @@ fn a_free_against_a_free_of_one_key_has_one_winner() {
 fn a_free_against_a_move_gives_back_once() {
     for steps in [Steps::Together, Steps::Separate] {
         two(
-            |world| assert!(world.free(0)),
+            |world| world.free(),
             move |world| world.relocate(1, steps),
             |world| {
                 world.assert_freed_once();
@@ -199,172 +166,11 @@ fn a_free_against_a_move_gives_back_once() {
 fn a_free_against_a_move_and_a_pin_gives_back_once() {
     three(
         2,
-        |world| assert!(world.free(0)),
+        |world| world.free(),
         |world| world.relocate(1, Steps::Together),
-        |world| assert!(world.read_by_key(0).is_none_or(|value| value == VALUE)),
+        |world| assert!(world.read_by_name().is_none_or(|value| value == VALUE)),
         World::assert_freed_once,
     );
-}
-
-#[test]
-fn an_exclusive_pin_against_shared_ones_is_alone() {
-    three(
-        3,
-        |world| {
-            let written = world.write_exclusively();
-            assert!(matches!(written, Ok(()) | Err(Why::Busy)));
-        },
-        |world| assert!(world.read_by_key(0).is_none_or(|value| value >= VALUE)),
-        |world| {
-            let written = world.write_exclusively();
-            assert!(matches!(written, Ok(()) | Err(Why::Busy)));
-        },
-        resting,
-    );
-}
-
-#[test]
-fn exclusive_pins_lose_no_update() {
-    loom::model(|| {
-        let world = World::new();
-        let other = Arc::clone(&world);
-        let first = thread::spawn(move || other.write_exclusively().is_ok());
-        let second = world.write_exclusively().is_ok();
-        let first = first.join().expect("no thread panics");
-        assert!(first || second, "one of two succeeds");
-        let written = u32::from(first) + u32::from(second);
-        assert_eq!(world.read_pinned(), VALUE + written);
-    });
-}
-
-#[test]
-fn an_exclusive_pin_against_a_move_loses_no_update() {
-    for steps in [Steps::Together, Steps::Separate] {
-        two(
-            move |world| world.relocate(1, steps),
-            |world| {
-                world
-                    .write_exclusively()
-                    .expect("a move does not make an object busy")
-            },
-            |world| assert_eq!(world.read_pinned(), VALUE + 1),
-        );
-    }
-}
-
-#[test]
-fn a_free_against_an_exclusive_pin_gives_back_once_and_after_the_writer() {
-    two(
-        |world| assert!(world.free(0)),
-        |world| {
-            let written = world.write_exclusively();
-            assert!(matches!(written, Ok(()) | Err(Why::Freed)));
-        },
-        World::assert_freed_once,
-    );
-}
-
-/// Frees the first object, and, if the caller is the one who may give it back, puts a second one
-/// into the entry.
-fn free_and_reuse(world: &World, known: Option<&AtomicU32>) {
-    world
-        .generation
-        .retire_or_next(0, LIMIT)
-        .expect("one freer");
-    let Freed::Now(state) = world.entry.mark_freed() else {
-        return;
-    };
-    world.give_back(Unpinned::Released(state));
-    world.entry.set_next(2);
-    let next = world.entry.next();
-    world.block(next).write(VALUE + 1);
-    activate_keeping_pins(&world.entry, GROUP, next);
-    if let Some(known) = known {
-        known.store(1, Relaxed);
-    }
-}
-
-#[test]
-fn a_stale_key_never_reads_the_next_object_and_may_give_it_back() {
-    static GAVE_BACK_THE_FIRST: Seen = Seen::never();
-    static GAVE_BACK_THE_SECOND: Seen = Seen::never();
-    two(
-        |world| {
-            free_and_reuse(world, None);
-            if !world.entry.state().is_freed() {
-                assert!(world.free(1));
-            }
-        },
-        |world| {
-            let (location, refused) = match world.entry.pin_shared() {
-                Ok((_, location)) => (location, None),
-                Err(refused) => (0, Some(refused.undone)),
-            };
-            if refused.is_none() && world.generation.current() == 0 {
-                assert_eq!(world.block(location).read(), VALUE);
-            }
-            let unpinned = refused.unwrap_or_else(|| world.entry.unpin());
-            if let Unpinned::Released(state) = unpinned {
-                GAVE_BACK_THE_FIRST.when(world.entry.location(state) == 0);
-                GAVE_BACK_THE_SECOND.when(world.entry.location(state) == 2);
-            }
-            world.give_back(unpinned);
-        },
-        |world| {
-            let objects = world.generation.current();
-            assert_eq!(
-                world.released.load(Relaxed),
-                objects,
-                "each given back once"
-            );
-            assert!(world.entry.state().is_dead());
-        },
-    );
-    assert!(GAVE_BACK_THE_FIRST.at_least_once());
-    assert!(GAVE_BACK_THE_SECOND.at_least_once());
-}
-
-#[test]
-fn a_stale_key_never_reads_an_object_that_the_last_unpin_made_room_for() {
-    static REUSED: Seen = Seen::never();
-    three(
-        3,
-        |world| {
-            let pinned = world.entry.pin_shared();
-            let unpinned = pinned.map_or_else(|refused| refused.undone, |_| world.entry.unpin());
-            if unpinned != Unpinned::Held {
-                world.give_back(unpinned);
-                world.block(2).write(VALUE + 1);
-                activate_keeping_pins(&world.entry, GROUP, 2);
-                REUSED.when(true);
-            }
-        },
-        |world| {
-            let read = world.read_by_key(0);
-            assert!(read.is_none_or(|value| value == VALUE), "{read:?}");
-        },
-        |world| assert!(world.free(0)),
-        |world| assert_eq!(world.released.load(Relaxed), 1),
-    );
-    assert!(REUSED.at_least_once());
-}
-
-#[test]
-fn a_key_learnt_without_synchronisation_reads_the_whole_new_object() {
-    static READ: Seen = Seen::never();
-    loom::model(|| {
-        let world = World::new();
-        let known = Arc::new(AtomicU32::new(0));
-        let (other, tell) = (Arc::clone(&world), Arc::clone(&known));
-        let first = thread::spawn(move || free_and_reuse(&other, Some(&tell)));
-        if known.load(Relaxed) == 1 {
-            let read = world.read_by_key(1);
-            assert!(read.is_none_or(|value| value == VALUE + 1), "{read:?}");
-            READ.when(read.is_some());
-        }
-        first.join().expect("no thread panics");
-    });
-    assert!(READ.at_least_once());
 }
 
 #[test]
@@ -376,7 +182,7 @@ fn an_object_under_construction_is_neither_moved_nor_read() {
         3,
         |world| world.relocate(1, Steps::Together),
         |world| {
-            let read = world.read_by_key(0);
+            let read = world.read_by_name();
             assert!(read.is_none_or(|value| value == VALUE + 1), "{read:?}");
             READ.when(read.is_some());
         },

@@ -4,7 +4,7 @@
 use std::mem::MaybeUninit;
 
 use surefit_compact::shared::{
-    Granularity, PerClass, PerHeap, PerPage, ShardedHeap, SharedConfig, SharedHeap, SharedKeyHeap,
+    Granularity, PerClass, PerHeap, PerPage, ShardedHeap, SharedConfig, SharedHeap,
 };
 use surefit_compact::{Bound, Bytes, Config, Fraction, Geometry, GeometrySpec, Spacing, Tail};
 use surefit_core::Refused;
@@ -174,56 +174,6 @@ fn a_compaction_gives_parked_pairs_back() {
     for bytes in live {
         local.free_bytes(bytes).unwrap();
     }
-}
-
-#[test]
-fn a_key_of_a_parked_pair_is_stale() {
-    let config = config::<PerClass>(Bound::Unbounded);
-    let mut memory = region();
-    let heap: SharedKeyHeap<'_, Lock> = SharedKeyHeap::new(&mut memory, &config).unwrap();
-    let local = heap.register().unwrap();
-    let keys = [0_u8; 6].map(|byte| local.insert([byte; SMALL]).unwrap());
-    local.free(keys[0]).unwrap();
-    assert_eq!(heap.stats().parked_blocks, 1);
-    let stale = Some(Refused::StaleHandle);
-    for _ in 0..2 {
-        assert_eq!(heap.pin(keys[0]).err(), stale);
-        assert_eq!(heap.pin_mut(keys[0]).err(), stale);
-        assert_eq!(local.free(keys[0]).err(), stale);
-        assert_eq!(local.remove(keys[0]).err(), stale);
-        heap.check(false).unwrap();
-        assert_eq!(heap.stats().parked_blocks, 1);
-    }
-    let next = local.insert([9_u8; SMALL]).unwrap();
-    assert_eq!(heap.stats().parked_blocks, 0);
-    assert_eq!(heap.pin(keys[0]).err(), stale);
-    assert_eq!(*heap.pin(next).unwrap(), [9; SMALL]);
-    heap.check(false).unwrap();
-}
-
-/// An entry that is used up is not parked.
-#[test]
-fn a_key_of_the_last_generation_is_not_parked() {
-    let config = config::<PerClass>(Bound::Unbounded);
-    let mut memory = region();
-    let heap: SharedKeyHeap<'_, Lock, PerClass, u8> =
-        SharedKeyHeap::new(&mut memory, &config).unwrap();
-    let local = heap.register().unwrap();
-    let kept = [0_u8; 6].map(|byte| local.insert([byte; SMALL]).unwrap());
-    let mut frees = 0;
-    while heap.stats().retired_keys == 0 {
-        let key = local.insert([1_u8; SMALL]).unwrap();
-        local.free(key).unwrap();
-        frees += 1;
-        heap.check(false).unwrap();
-        let parked = heap.stats().parked_blocks;
-        assert_eq!(parked, 1 - heap.stats().retired_keys);
-    }
-    assert_eq!(frees, 127, "an entry serves 2⁷ − 1 objects");
-    for key in kept {
-        local.free(key).unwrap();
-    }
-    heap.check(false).unwrap();
 }
 
 #[test]

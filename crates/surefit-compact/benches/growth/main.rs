@@ -13,7 +13,6 @@ mod purging;
 mod shared;
 mod shared_bytes;
 mod shared_direct;
-mod shared_keys;
 mod single;
 
 use std::mem::MaybeUninit;
@@ -61,7 +60,6 @@ fn main() -> ExitCode {
         shared::threads(table);
         shared_bytes::rows(table);
         shared::instances(table);
-        shared_keys::rows(table);
         direct::alone(table);
         direct::pooled(table);
         shared_direct::rows(table);

@@ -6,8 +6,8 @@
 //!               of every instance
 //! calls         one page for each of the T − 1 other calls in progress: unpaid frees, targets
 //! buffers       L free pages for each of the other threads
-//! entries       12 (16) bytes × (objects + b for every other group, with page locks for every
-//!               thread + retired entries); entries that are made early take no page
+//! entries       12 bytes × (objects + b for every other group, with page locks for every thread);
+//!               entries that are made early take no page
 //! fixed area    groups, instances, thread buffers, page records, page locks: exactly as laid out
 //! ```
 //! Only the term of the calls is divided between classes. A class owes moves because of pins until
@@ -43,7 +43,7 @@ use self::needs::SharedNeeds;
 use super::demand::Demand;
 use super::limits::{ENTRIES_MAX, least, most};
 use super::uncertifiable::Uncertifiable;
-use crate::shared::{ALIGN, Fixed, GROUPS, Granularity, SharedConfig, entry_bytes};
+use crate::shared::{ALIGN, ENTRY_BYTES, Fixed, GROUPS, Granularity, SharedConfig};
 
 /// The bytes that are enough for a demand on a shared heap, and the most work of one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,7 +75,7 @@ pub struct SharedParts {
     pub call_bytes: usize,
     /// Free pages in the buffers of threads.
     pub page_buffer_bytes: usize,
-    /// Entries of objects, retired ones included, and padding.
+    /// Entries of objects, and padding.
     pub handle_bytes: usize,
     /// Free entries that groups, and with page locks also threads' buffers, hold ready.
     pub handle_buffer_bytes: usize,
@@ -177,7 +177,7 @@ pub const fn shared_region_bytes<R, G: Granularity>(
 #[expect(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
-    reason = "at most 32 GiB of pages, 2^32 entries of 16 bytes and a fixed area, checked to be what a region can have"
+    reason = "at most 32 GiB of pages, 2^32 entries of 12 bytes and a fixed area, checked to be what a region can have"
 )]
 const fn lay_out<R, G: Granularity>(
     config: &SharedConfig<G>,
@@ -187,7 +187,7 @@ const fn lay_out<R, G: Granularity>(
 ) -> Result<SharedCertificate, Uncertifiable> {
     let geometry = config.config().geometry();
     let page = geometry.page_bytes() as u64;
-    let stride = entry_bytes(sharing.keyed) as u64;
+    let stride = ENTRY_BYTES as u64;
     let entries = needs.entries.saturating_add(needs.spare_entries);
     if entries > ENTRIES_MAX {
         return Err(Uncertifiable::TooManyEntries { limit: ENTRIES_MAX });
@@ -226,7 +226,6 @@ const fn lay_out<R, G: Granularity>(
     let table_bytes = entries * stride;
     let work = work::of(
         config,
-        sharing,
         demand,
         (table_bytes, fixed_bytes as u64, data_pages),
     );
@@ -254,7 +253,7 @@ const fn pages_limit(geometry: &Geometry) -> u64 {
 /// The data pages, and the bytes of them and of the table.
 #[expect(
     clippy::arithmetic_side_effects,
-    reason = "at most 32 GiB of pages, and 2^32 entries of 16 bytes"
+    reason = "at most 32 GiB of pages, and 2^32 entries of 12 bytes"
 )]
 const fn body_of(
     geometry: &Geometry,

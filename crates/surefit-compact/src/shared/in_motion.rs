@@ -1,4 +1,4 @@
-//! Keys of an object in motion: its move stands still between two steps.
+//! An object in motion: its move stands still between two steps.
 
 extern crate alloc;
 extern crate std;
@@ -11,17 +11,18 @@ use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use surefit_classes::{Bound, Geometry};
 
 use super::config::SharedConfig;
+use super::local::Local;
 use super::lock::PerClass;
 use super::machinery::group::Move;
 use super::machinery::objects::Objects;
 use super::machinery::pool::NO_SLOT;
-use super::one_instance::key::{KeyLocal, SharedKeyHeap};
+use super::one_instance::heap::SharedHeap;
 use crate::config::Config;
-use crate::key::Key;
+use crate::handle::Handle;
 
 type Lock = parking_lot::RawMutex;
-type KeyHeap<'m> = SharedKeyHeap<'m, Lock>;
-type Thread<'h, 'm> = KeyLocal<'h, 'm, Lock, PerClass, u32>;
+type Heap<'m> = SharedHeap<'m, Lock>;
+type Thread<'h, 'm> = Local<'h, 'm, Lock, PerClass>;
 
 const STEP: u32 = 16;
 
@@ -69,7 +70,7 @@ fn compact(objects: &Objects<'_, Lock, PerClass>) {
 /// Words that count their drops, outside of any lock.
 struct Tracked {
     words: [u64; 6],
-    heap: &'static KeyHeap<'static>,
+    heap: &'static Heap<'static>,
     dropped: Arc<AtomicU64>,
 }
 
@@ -84,10 +85,11 @@ impl Drop for Tracked {
 
 /// A heap that is never dropped, with two not-full pages; an object in the older one is in motion.
 struct Scene {
-    heap: &'static KeyHeap<'static>,
+    heap: &'static Heap<'static>,
     local: Thread<'static, 'static>,
-    key: Key<Tracked>,
-    others: Vec<Key<Tracked>>,
+    handle: Option<Handle<Tracked>>,
+    index: u32,
+    others: Vec<Handle<Tracked>>,
     dropped: Arc<AtomicU64>,
 }
 
@@ -95,8 +97,8 @@ impl Scene {
     fn new() -> Self {
         let config = alloc::boxed::Box::leak(alloc::boxed::Box::new(config()));
         let region = vec![core::mem::MaybeUninit::uninit(); 1 << 20].leak();
-        let heap: KeyHeap<'static> = SharedKeyHeap::new(region, config).unwrap();
-        let heap: &'static KeyHeap<'static> = alloc::boxed::Box::leak(alloc::boxed::Box::new(heap));
+        let heap: Heap<'static> = SharedHeap::new(region, config).unwrap();
+        let heap: &'static Heap<'static> = alloc::boxed::Box::leak(alloc::boxed::Box::new(heap));
         let local = heap.register().unwrap();
         let dropped = Arc::new(AtomicU64::new(0));
         let insert = |word| {
@@ -109,46 +111,48 @@ impl Scene {
             });
             inserted.map_err(|full| full.refused).unwrap()
         };
-        let (key, hole) = (insert(7), insert(8));
+        let (handle, hole) = (insert(7), insert(8));
         let mut others = Vec::new();
         while heap.stats().pages < 2 {
             others.push(insert(9));
         }
         local.free(hole).unwrap();
         dropped.store(0, Relaxed);
-        let (objects, index) = (heap.objects(), key.name.index());
-        rotate(objects, index);
-        put_in_motion(objects, index);
+        let index = handle.name.index();
+        rotate(&heap.objects, index);
+        put_in_motion(&heap.objects, index);
         Self {
             heap,
             local,
-            key,
+            handle: Some(handle),
+            index,
             others,
             dropped,
         }
     }
 
-    fn index(&self) -> u32 {
-        self.key.name.index()
+    fn is_in_motion(&self) -> bool {
+        is_in_motion(&self.heap.objects, self.index)
     }
 
-    fn is_in_motion(&self) -> bool {
-        is_in_motion(self.heap.objects(), self.index())
+    fn handle(&mut self) -> &mut Handle<Tracked> {
+        self.handle.as_mut().unwrap()
     }
 
     /// Checks that nothing has changed except the object, and that each freed value was dropped
     /// once.
     fn end(self, dropped: u64) {
-        compact(self.heap.objects());
+        compact(&self.heap.objects);
         assert_eq!(self.dropped.load(Relaxed), dropped);
-        for &key in &self.others {
-            assert_eq!(self.heap.pin_settled(key).unwrap().words, [9; 6]);
-            self.local.free(key).unwrap();
+        for other in self.others {
+            assert_eq!(self.heap.pin_settled(&other).unwrap().words, [9; 6]);
+            self.local.free(other).unwrap();
         }
-        if let Ok(value) = self.local.remove(self.key) {
+        if let Some(handle) = self.handle {
+            let value = self.local.remove(handle).unwrap();
             assert_eq!(value.words, [value.words[0]; 6]);
         }
-        compact(self.heap.objects());
+        compact(&self.heap.objects);
         let stats = self.heap.stats();
         assert_eq!(
             (stats.live_blocks, stats.pages, stats.reserved_blocks),
@@ -159,22 +163,24 @@ impl Scene {
 
 #[test]
 fn a_writer_ends_the_move_and_loses_nothing() {
-    let scene = Scene::new();
+    let mut scene = Scene::new();
     assert!(scene.is_in_motion());
-    scene.heap.pin_mut(scene.key).unwrap().words = [5; 6];
+    let heap = scene.heap;
+    heap.pin_mut(scene.handle()).unwrap().words = [5; 6];
     assert!(!scene.is_in_motion());
-    compact(scene.heap.objects());
-    assert_eq!(scene.heap.pin_settled(scene.key).unwrap().words, [5; 6]);
+    compact(&heap.objects);
+    assert_eq!(heap.pin_settled(scene.handle()).unwrap().words, [5; 6]);
     scene.end(0);
 }
 
 #[test]
 fn a_settled_pin_ends_the_move_and_holds_the_object() {
-    let scene = Scene::new();
-    let guard = scene.heap.pin_settled(scene.key).unwrap();
+    let mut scene = Scene::new();
+    let (heap, index) = (scene.heap, scene.index);
+    let guard = heap.pin_settled(scene.handle()).unwrap();
     let place = core::ptr::from_ref(&*guard);
-    assert!(!scene.is_in_motion());
-    compact(scene.heap.objects());
+    assert!(!is_in_motion(&heap.objects, index));
+    compact(&heap.objects);
     assert_eq!((core::ptr::from_ref(&*guard), guard.words), (place, [7; 6]));
     drop(guard);
     scene.end(0);
@@ -182,34 +188,19 @@ fn a_settled_pin_ends_the_move_and_holds_the_object() {
 
 #[test]
 fn freeing_what_is_in_motion_drops_it_once_and_outside_of_locks() {
-    let scene = Scene::new();
-    scene.local.free(scene.key).unwrap();
+    let mut scene = Scene::new();
+    let handle = scene.handle.take().unwrap();
+    scene.local.free(handle).unwrap();
     assert!(!scene.is_in_motion());
     assert_eq!(scene.dropped.load(Relaxed), 1);
     scene.end(1);
 }
 
 #[test]
-fn what_is_pinned_in_motion_and_freed_is_dropped_by_its_last_guard() {
-    let scene = Scene::new();
-    let guards = [
-        scene.heap.pin_settled(scene.key),
-        scene.heap.pin_settled(scene.key),
-    ];
-    scene.local.free(scene.key).unwrap();
-    compact(scene.heap.objects());
-    let [first, second] = guards.map(Result::unwrap);
-    drop(first);
-    assert_eq!((scene.dropped.load(Relaxed), second.words), (0, [7; 6]));
-    drop(second);
-    assert_eq!(scene.dropped.load(Relaxed), 1);
-    scene.end(1);
-}
-
-#[test]
 fn removing_what_is_in_motion_takes_the_value() {
-    let scene = Scene::new();
-    let value = scene.local.remove(scene.key).unwrap();
+    let mut scene = Scene::new();
+    let handle = scene.handle.take().unwrap();
+    let value = scene.local.remove(handle).unwrap();
     assert_eq!((value.words, scene.dropped.load(Relaxed)), ([7; 6], 0));
     assert!(!scene.is_in_motion());
     drop(value);
@@ -220,25 +211,26 @@ fn removing_what_is_in_motion_takes_the_value() {
 fn a_plain_pin_lets_the_move_go_on_until_its_commit() {
     let mut memory = vec![core::mem::MaybeUninit::uninit(); 1 << 20];
     let config = config();
-    let heap: KeyHeap<'_> = SharedKeyHeap::new(&mut memory, &config).unwrap();
+    let heap: Heap<'_> = SharedHeap::new(&mut memory, &config).unwrap();
     let local = heap.register().unwrap();
-    let key = local.insert([7_u64; 8]).unwrap();
+    let handle = local.insert([7_u64; 8]).unwrap();
     let hole = local.insert([8_u64; 8]).unwrap();
+    let mut others = Vec::new();
     while heap.stats().pages < 2 {
-        local.insert([9_u64; 8]).unwrap();
+        others.push(local.insert([9_u64; 8]).unwrap());
     }
     local.free(hole).unwrap();
-    let objects = heap.objects();
-    rotate(objects, key.name.index());
-    put_in_motion(objects, key.name.index());
-    let guard = heap.pin(key).unwrap();
+    let (objects, index) = (&heap.objects, handle.name.index());
+    rotate(objects, index);
+    put_in_motion(objects, index);
+    let guard = heap.pin(&handle).unwrap();
     let place = core::ptr::from_ref(&*guard);
-    assert!(is_in_motion(objects, key.name.index()));
+    assert!(is_in_motion(objects, index));
     compact(objects);
     assert_eq!((core::ptr::from_ref(&*guard), *guard), (place, [7; 8]));
-    assert!(!is_in_motion(objects, key.name.index()));
+    assert!(!is_in_motion(objects, index));
     drop(guard);
-    assert_eq!(*heap.pin(key).unwrap(), [7; 8]);
+    assert_eq!(*heap.pin(&handle).unwrap(), [7; 8]);
 }
 
 /// Puts the page of an object last. Gives parked pairs back before, as before any move.

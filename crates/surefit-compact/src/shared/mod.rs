@@ -2,12 +2,10 @@
 //!
 //! - [`SharedHeap`], 1-CF(κ,ι), is one Compact-fit instance for all threads. It needs the least
 //!   memory.
-//! - [`SharedKeyHeap`] is a `SharedHeap` whose objects are named by copyable keys. A key detects
-//!   that its object is gone.
 //! - [`ShardedHeap`], n-CF(κ,ι), is several instances over one region, so that threads rarely meet.
 //!   An instance can have a quota, and be destroyed as a whole.
 //!
-//! A thread registers once, and allocates and frees with its [`Local`] (or [`KeyLocal`]). It pins
+//! A thread registers once, and allocates and frees with its [`Local`]. It pins
 //! an object while it uses it. [`SharedConfig`] sets the compaction bound, the increment ι, and how
 //! many threads and pins there may be at once.
 //!
@@ -15,7 +13,7 @@
 //! Each file imports only files below it:
 //! ```text
 //! per_thread        a Local for every thread of an operating system, in either heap
-//!   one_instance/     SharedHeap, SharedKeyHeap
+//!   one_instance/     SharedHeap
 //!   many_instances/   ShardedHeap
 //!     local             a registered thread: what it allocates and frees with, in either heap
 //!       machinery/        what both heaps are made of: objects, moves, entries, pages
@@ -51,12 +49,10 @@ pub(crate) use machinery::engine::DRAINED;
 pub(crate) use machinery::entry::GROUPS;
 pub use machinery::guard::{Pinned, PinnedMut};
 pub use machinery::stats::{ClassUsage, SharedStats};
-pub(crate) use machinery::table::entry_bytes;
+pub(crate) use machinery::table::ENTRY_BYTES;
 pub use many_instances::guard::{ShardedPinned, ShardedPinnedMut};
 pub use many_instances::heap::{InstanceStats, ShardedHeap};
 pub use one_instance::heap::SharedHeap;
-pub use one_instance::key::{KeyLocal, SharedKeyHeap};
-pub use one_instance::key_guard::{KeyPinned, KeyPinnedMut};
 #[cfg(feature = "std")]
 pub use per_thread::PerThread;
 pub use zerocopy::Immutable;

@@ -14,10 +14,9 @@ use super::machinery::entry_list::{EntryList, NIL};
 use super::machinery::group::Section;
 use super::many_instances::heap::ShardedHeap;
 use super::one_instance::heap::SharedHeap;
-use super::one_instance::key::SharedKeyHeap;
 use crate::page::{Block, Page};
 use crate::shape::{Kind, Words};
-use crate::width::{Counted, Spread};
+use crate::width::Spread;
 
 impl<R: RawMutex, G: Granularity> SharedHeap<'_, R, G> {
     /// As [`Heap::shape`](crate::Heap::shape).
@@ -25,18 +24,6 @@ impl<R: RawMutex, G: Granularity> SharedHeap<'_, R, G> {
     /// # Safety
     /// S1: no other thread works on the heap meanwhile: page records are read without the locks
     /// that guard them.
-    #[doc(hidden)]
-    pub unsafe fn shape(&self, words: &mut [u32]) -> usize {
-        // SAFETY: S1.
-        unsafe { self.objects.engine.shape(words) }
-    }
-}
-
-impl<R: RawMutex, G: Stepwise, Gen: Counted> SharedKeyHeap<'_, R, G, Gen> {
-    /// As [`SharedHeap::shape`].
-    ///
-    /// # Safety
-    /// S1: as there.
     #[doc(hidden)]
     pub unsafe fn shape(&self, words: &mut [u32]) -> usize {
         // SAFETY: S1.
@@ -76,15 +63,15 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
     fn store_shape(&self, words: &mut Words<'_>) {
         let pool = self.store.pool();
         let fresh = pool.fresh_pages(self.pages.geometry.page_shift());
-        let numbers = [fresh, pool.pages.count(), pool.made, pool.retired];
+        let numbers = [fresh, pool.pages.count(), pool.made];
         words.record(Kind::Numbers, numbers.into_iter());
-        words.record(Kind::Entries, self.ages(&pool.entries));
+        words.record(Kind::Entries, alike(&pool.entries));
         drop(pool);
         for buffer in self.store.buffers {
             let buffer = buffer.0.lock();
             let numbers = [u32::from(buffer.taken), buffer.pages.count()];
             words.record(Kind::Numbers, numbers.into_iter());
-            words.record(Kind::Entries, self.ages(&buffer.entries));
+            words.record(Kind::Entries, alike(&buffer.entries));
         }
     }
 
@@ -104,7 +91,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
             section.parked.count(),
         ];
         words.record(Kind::Numbers, numbers.into_iter());
-        words.record(Kind::Entries, self.ages(&section.spare));
+        words.record(Kind::Entries, alike(&section.spare));
         let mut link = section.class.head.get();
         while let Some(page) = self.pages.linked(link) {
             words.record(Kind::NotFull, self.page_shape(&section, group, page));
@@ -150,7 +137,6 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
             | u32::from(state.is_freed()) << 6
             | u32::from(state.is_writer()) << 7
             | place << 8
-            | self.age(index) << 16
     }
 
     /// Entries of objects that are freed and wait, in the order in which calls will take them.
@@ -169,18 +155,11 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         let next = |&index: &u32| named(self.entry(index).parked().0);
         core::iter::successors(named(section.parked.head()), next)
     }
+}
 
-    fn ages<'a>(&'a self, list: &EntryList) -> impl Iterator<Item = u32> + 'a {
-        let next = |&index: &u32| named(self.entry(index).next());
-        core::iter::successors(named(list.head()), next).map(|index| self.age(index))
-    }
-
-    fn age(&self, index: u32) -> u32 {
-        if !self.table.is_keyed() {
-            return 0;
-        }
-        self.table.generation(&self.pages.memory, index).number()
-    }
+/// Free entries, none of which differs from another.
+fn alike(list: &EntryList) -> impl Iterator<Item = u32> {
+    core::iter::repeat_n(0, list.count() as usize)
 }
 
 /// The entry that a link names, if any.

@@ -228,7 +228,6 @@ struct Users {
     threads: u32,
     guards: u32,
     instances: u32,
-    keys: Option<u64>,
     pins: u32,
     buffers: (u16, u16, u16),
 }
@@ -236,22 +235,15 @@ struct Users {
 fn users() -> impl Strategy<Value = Users> {
     let few = || prop_oneof![3 => 0_u32..5, 1 => word()];
     let buffers = (half(), half(), half());
-    (
-        few(),
-        few(),
-        few(),
-        prop::option::of(number()),
-        word(),
-        buffers,
-    )
-        .prop_map(|(threads, guards, instances, keys, pins, buffers)| Users {
+    (few(), few(), few(), word(), buffers).prop_map(
+        |(threads, guards, instances, pins, buffers)| Users {
             threads,
             guards,
             instances,
-            keys,
             pins,
             buffers,
-        })
+        },
+    )
 }
 
 /// A certificate of a shared heap is never less than the live objects' page-blocks, entries and
@@ -263,9 +255,6 @@ fn check_shared<G: Granularity>(config: Config, users: &Users, demand: &Demand<'
     let config = config.with_handle_buffer(handles.max(1)).expect("some");
     let sharing = Sharing::new(users.threads).with_guards(users.guards);
     let sharing = sharing.with_instances(users.instances);
-    let sharing = users
-        .keys
-        .map_or(sharing, |frees| sharing.with_keys::<u8>(frees));
     let pins = u64::from(users.guards) + u64::from(users.threads).saturating_sub(1);
     let certificate = match certify_shared::<Lock, G>(&config, &sharing, demand) {
         Ok(certificate) => certificate,
@@ -295,9 +284,7 @@ fn check_shared<G: Granularity>(config: Config, users: &Users, demand: &Demand<'
     let buffered = (registered - 1) * u128::from(pages);
     let (data, live) = least_needed(config.config(), demand);
     let page = config.config().geometry().page_bytes() as u128;
-    let retired = users.keys.map_or(0, |frees| u128::from(frees / 127));
-    let entry = if users.keys.is_some() { 16 } else { 12 };
-    let least = (data + buffered) * page + (live + retired) * entry;
+    let least = (data + buffered) * page + live * 12;
     assert!(
         certificate.heap_bytes as u128 >= least,
         "{users:?} {demand:?}"
@@ -337,9 +324,7 @@ proptest! {
             _ => Demand::Both(budget, &peaks),
         };
         check_shared::<PerClass>(config.clone(), &users, &demand);
-        if users.keys.is_none() {
-            check_shared::<PerPage>(config, &users, &demand);
-        }
+        check_shared::<PerPage>(config, &users, &demand);
     }
 
     #[test]
@@ -383,11 +368,10 @@ const ENDS: [u64; 10] = [
 #[test]
 fn budgets_at_the_ends_are_certified_as_the_model_or_refused() {
     let steep = holes(u32::MAX, (u32::MAX - 1) / 2, u32::MAX);
-    let users = |keys, pins| Users {
+    let users = |pins| Users {
         threads: 2,
         guards: 1,
         instances: 3,
-        keys,
         pins,
         buffers: (u16::MAX, u16::MAX, u16::MAX),
     };
@@ -409,13 +393,13 @@ fn budgets_at_the_ends_are_certified_as_the_model_or_refused() {
             check_joint::<Wide>(&config, &budget, None);
             check_joint::<Wide>(&config, &budget, Some(&peaks));
             for demand in [Demand::Joint(budget), Demand::Both(budget, &peaks)] {
-                check_shared::<PerPage>(config.clone(), &users(None, 2), &demand);
-                check_shared::<PerClass>(config.clone(), &users(Some(u64::MAX), u32::MAX), &demand);
+                check_shared::<PerPage>(config.clone(), &users(2), &demand);
+                check_shared::<PerClass>(config.clone(), &users(u32::MAX), &demand);
             }
         }
         let all = Demand::PerClass(&peaks);
-        check_shared::<PerPage>(config.clone(), &users(None, 2), &all);
-        check_shared::<PerClass>(config, &users(Some(u64::MAX), 2), &all);
+        check_shared::<PerPage>(config.clone(), &users(2), &all);
+        check_shared::<PerClass>(config, &users(2), &all);
     }
 }
 

@@ -11,8 +11,7 @@ use core::ops::Range;
 
 use surefit_compact::block_table::{BlockTableConfig, BlockTableHeap};
 use surefit_compact::shared::{
-    Granularity, KeyLocal, Local, PerClass, PerHeap, PerPage, ShardedHeap, SharedConfig,
-    SharedHeap, SharedKeyHeap, Stepwise,
+    Granularity, Local, PerClass, PerHeap, PerPage, ShardedHeap, SharedConfig, SharedHeap, Stepwise,
 };
 use surefit_compact::{
     ByteKey, Bytes, Config, Counted, Heap, Key, KeyHeap, Medium, Narrow, Wide, Width,
@@ -95,12 +94,6 @@ pub(crate) fn run(
         Kind::PerHeap => shared::<PerHeap>(region, setup, &setup.stepwise(&config), act),
         Kind::PerClass => shared::<PerClass>(region, setup, &setup.stepwise(&config), act),
         Kind::PerPage => shared::<PerPage>(region, setup, &setup.shared(&config), act),
-        Kind::PerHeapKeys => {
-            shared_keys::<PerHeap, u32>(region, setup, &setup.stepwise(&config), act)
-        }
-        Kind::PerClassKeys => {
-            shared_keys::<PerClass, u8>(region, setup, &setup.stepwise(&config), act)
-        }
         Kind::ShardedPerHeap => sharded::<PerHeap>(region, setup, &config, act),
         Kind::ShardedPerClass => sharded::<PerClass>(region, setup, &config, act),
         Kind::WideTable | Kind::NarrowTable => unreachable!("done above"),
@@ -459,7 +452,7 @@ impl<'m, G: Granularity, H: Home<'m, G>> UnderTest for Shared<'_, 'm, G, H> {
 
 // ---- keys --------------------------------------------------------------------------------------
 
-/// What `KeyHeap` and `SharedKeyHeap` have in common.
+/// A heap of keys.
 pub(crate) trait KeyHome: KeyStore {
     fn compact(&self, budget: u64);
     fn numbers(&self) -> Numbers;
@@ -557,65 +550,5 @@ impl<W: Width<Generation = ()>, G: Counted> KeyHome for OwnedKeys<'_, W, G> {
 
     fn check(&self) -> Result<(), Corruption> {
         self.0.borrow().check()
-    }
-}
-
-pub(crate) struct SharedKeys<'h, 'm, G: Stepwise, Gen: Counted> {
-    heap: &'h SharedKeyHeap<'m, Lock, G, Gen>,
-    locals: Vec<KeyLocal<'h, 'm, Lock, G, Gen>>,
-}
-
-impl<'h, 'm, G: Stepwise, Gen: Counted> SharedKeys<'h, 'm, G, Gen> {
-    pub(crate) fn new(
-        heap: &'h SharedKeyHeap<'m, Lock, G, Gen>,
-        registrations: u32,
-    ) -> Result<Self, Refused> {
-        let locals = (0..registrations).map(|_| heap.register());
-        Ok(Self {
-            heap,
-            locals: locals.collect::<Result<_, _>>()?,
-        })
-    }
-}
-
-fn shared_keys<G: Stepwise, Gen: Counted>(
-    region: &mut [MaybeUninit<u8>],
-    setup: &Setup,
-    config: &SharedConfig<G>,
-    act: &mut dyn FnMut(&mut dyn UnderTest),
-) -> Result<(), Refused> {
-    let heap = SharedKeyHeap::<Lock, G, Gen>::new(region, config)?;
-    let registered = SharedKeys::new(&heap, setup.registrations())?;
-    act(&mut Keys::new(&registered));
-    Ok(())
-}
-
-impl<G: Stepwise, Gen: Counted> KeyStore for SharedKeys<'_, '_, G, Gen> {
-    fn put<const WORDS: usize>(&self, by: usize) -> Result<Key<[u64; WORDS]>, Refused> {
-        let inserted = self.locals[by % self.locals.len()].insert([0; WORDS]);
-        inserted.map_err(|full| full.refused)
-    }
-
-    fn free<const WORDS: usize>(&self, by: usize, key: Key<[u64; WORDS]>) -> Result<(), Refused> {
-        self.locals[by % self.locals.len()].free(key)
-    }
-
-    fn pin<const WORDS: usize>(&self, key: Key<[u64; WORDS]>) -> Option<Box<dyn Guard + '_>> {
-        Some(Box::new(self.heap.pin(key).expect("live")))
-    }
-}
-
-impl<G: Stepwise, Gen: Counted> KeyHome for SharedKeys<'_, '_, G, Gen> {
-    fn compact(&self, budget: u64) {
-        self.heap.compact(budget);
-    }
-
-    fn numbers(&self) -> Numbers {
-        let stats = self.heap.stats();
-        (stats.pages, stats.copied_in_section_max)
-    }
-
-    fn check(&self) -> Result<(), Corruption> {
-        self.heap.check(true)
     }
 }

@@ -35,9 +35,6 @@ pub(crate) enum Kind {
     PerHeap,
     PerClass,
     PerPage,
-    /// `SharedKeyHeap<PerHeap, u32>`, `SharedKeyHeap<PerClass, u8>`.
-    PerHeapKeys,
-    PerClassKeys,
     /// `ShardedHeap` by its locks.
     ShardedPerHeap,
     ShardedPerClass,
@@ -47,7 +44,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    pub(crate) const ALL: [Self; 18] = [
+    pub(crate) const ALL: [Self; 16] = [
         Self::Wide,
         Self::Narrow,
         Self::WideKeys,
@@ -55,8 +52,6 @@ impl Kind {
         Self::PerHeap,
         Self::PerClass,
         Self::PerPage,
-        Self::PerHeapKeys,
-        Self::PerClassKeys,
         Self::ShardedPerHeap,
         Self::ShardedPerClass,
         Self::WideTable,
@@ -92,14 +87,7 @@ impl Kind {
 
     /// Whether keys name values, each of one size for ever.
     pub(crate) fn has_values(self) -> bool {
-        matches!(
-            self,
-            Self::WideKeys
-                | Self::MediumKeys
-                | Self::NarrowKeys
-                | Self::PerHeapKeys
-                | Self::PerClassKeys
-        )
+        matches!(self, Self::WideKeys | Self::MediumKeys | Self::NarrowKeys)
     }
 
     pub(crate) fn is_table(self) -> bool {
@@ -117,8 +105,6 @@ impl Kind {
             Self::PerHeap
                 | Self::PerClass
                 | Self::PerPage
-                | Self::PerHeapKeys
-                | Self::PerClassKeys
                 | Self::ShardedPerHeap
                 | Self::ShardedPerClass
         )
@@ -251,17 +237,12 @@ impl Setup {
         let sharing = Sharing::new(self.threads)
             .with_guards(self.guards)
             .with_instances(self.instances.into());
-        let sharing = match self.pinned {
+        match self.pinned {
             Some((len, align)) => {
                 let config = self.config().expect("valid");
                 sharing.with_pinned_classes(ClassSet::of_objects(&config, len, align))
             }
             None => sharing,
-        };
-        match self.kind {
-            Kind::PerHeapKeys => sharing.with_keys::<u32>(self.frees),
-            Kind::PerClassKeys => sharing.with_keys::<u8>(self.frees),
-            _ => sharing,
         }
     }
 
@@ -284,10 +265,10 @@ impl Setup {
             Kind::NarrowKeys | Kind::NarrowBytes => {
                 self.certify_owned::<Keyed<Narrow, u16>>(&config, demand)
             }
-            Kind::PerHeap | Kind::PerHeapKeys | Kind::ShardedPerHeap => {
+            Kind::PerHeap | Kind::ShardedPerHeap => {
                 self.certify_shared::<PerHeap>(&self.stepwise(&config), demand)
             }
-            Kind::PerClass | Kind::PerClassKeys | Kind::ShardedPerClass => {
+            Kind::PerClass | Kind::ShardedPerClass => {
                 self.certify_shared::<PerClass>(&self.stepwise(&config), demand)
             }
             Kind::PerPage => self.certify_shared::<PerPage>(&self.shared(&config), demand),

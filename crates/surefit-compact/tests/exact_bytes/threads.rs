@@ -1,20 +1,15 @@
 //! Threads that run at once and divide a demand, in exactly the bytes certified for the whole
 //! demand.
 
-use core::mem::MaybeUninit;
-
 use surefit_compact::certify::{Budget, Demand};
-use surefit_compact::shared::{
-    Granularity, PerClass, PerHeap, PerPage, ShardedHeap, SharedHeap, SharedKeyHeap, Stepwise,
-};
-use surefit_compact::{Config, Counted};
+use surefit_compact::shared::{Granularity, PerClass, PerHeap, PerPage, ShardedHeap, SharedHeap};
 use surefit_testkit::ExactMemory;
 
 use crate::cases;
 use crate::drive::{Drive, Order, Outcome, Size};
 use crate::generate::{Chooser, OwnedDemand, demand, setup, sizes};
-use crate::heaps::{Home, Keys, Shared, SharedKeys, UnderTest};
-use crate::setup::{Kind, Lock, Setup};
+use crate::heaps::{Home, Shared, UnderTest};
+use crate::setup::{Kind, Setup};
 
 /// Heaps of each kind; `SUREFIT_HEAPS` makes more.
 const HEAPS: u64 = 60;
@@ -88,22 +83,6 @@ fn divide<'m, G: Granularity, H: Home<'m, G> + Sync>(
         share.run(&mut heap, seed + u64::from(number))
     })?;
     heap.check().expect("every invariant holds");
-    Ok(())
-}
-
-fn divide_keys<G: Stepwise, Gen: Counted>(
-    region: &mut [MaybeUninit<u8>],
-    (whole, config): (&Setup, &Config),
-    share: &Share,
-    seed: u64,
-) -> Outcome {
-    let config = whole.stepwise::<G>(config);
-    let heap = SharedKeyHeap::<Lock, G, Gen>::new(region, &config).expect("large enough");
-    in_threads(whole.threads, &|number| {
-        let registered = SharedKeys::new(&heap, 1).expect("as configured");
-        share.run(&mut Keys::new(&registered), seed + u64::from(number))
-    })?;
-    heap.check(true).expect("every invariant holds");
     Ok(())
 }
 
@@ -181,8 +160,6 @@ fn run(kind: Kind, seed: u64, memory: &mut ExactMemory) -> Option<Outcome> {
             let heap = ShardedHeap::new(region, &config, whole.instances).expect("large enough");
             divide(&heap, &share, numbers)
         }
-        Kind::PerHeapKeys => divide_keys::<PerHeap, u32>(region, (&whole, &config), &share, seed),
-        Kind::PerClassKeys => divide_keys::<PerClass, u8>(region, (&whole, &config), &share, seed),
         _ => unreachable!("one owner"),
     })
 }

@@ -11,7 +11,7 @@ use surefit_compact::{Bound, Wide};
 use crate::region::Region;
 use crate::search::{Key, Outcome, Space};
 use crate::shape::Grain;
-use crate::shared::{Handles as Shared, Keys};
+use crate::shared::Handles as Shared;
 use crate::sharers::Case;
 use crate::single::Handles;
 use crate::{PAGE, SIZES, bounds, config};
@@ -101,7 +101,6 @@ fn states_of_a_shared_heaps_key_have_the_same_successors() {
         }
         compare!(Shared<PerClass>, PerClass, case.sharing());
         compare!(Shared<PerPage>, PerPage, case.sharing());
-        compare!(Keys<PerClass, u32>, PerClass, case.sharing().with_keys::<u32>(0));
     }
     println!("shared: {fine} fine states, {coarse} coarse ones");
     assert!(fine > coarse, "the order of page-blocks is seen");

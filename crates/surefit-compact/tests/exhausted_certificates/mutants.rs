@@ -16,7 +16,7 @@ use crate::keys::Keys as OwnKeys;
 use crate::owners::{LENS, MOST, budget as all, in_pieces, with_resize};
 use crate::region::Region;
 use crate::search::{Found, Space, search};
-use crate::shared::{Handles, Instances, Keys, Lock, Maker};
+use crate::shared::{Handles, Instances, Lock, Maker};
 use crate::sharers::Case;
 use crate::single::Handles as OwnHandles;
 use crate::{PAGE, SIZES, config, geometry_of};
@@ -246,7 +246,6 @@ fn every_term_of_a_shared_heaps_certificate_is_needed_or_known_to_be_loose() {
     let each = Demand::PerClass(&[4, 1]);
     less::<Handles<PerClass>>(&mut verdicts, "a buffered page", &two, bound, &each, PAGE);
     instances(&mut verdicts);
-    keys(&mut verdicts);
     // docs/bounds.md, "Terms that are not tight".
     verdicts.assert_loose(&[
         "a page of a call, class locks",
@@ -255,9 +254,6 @@ fn every_term_of_a_shared_heaps_certificate_is_needed_or_known_to_be_loose() {
         "an entry at hand, per class",
         "a buffered page",
         "a page of what waits for its instance",
-        "a page of what waits to be freed, per class",
-        "a page of what waits to be freed, jointly",
-        "an entry of what waits to be freed",
     ]);
 }
 
@@ -285,45 +281,6 @@ fn instances(verdicts: &mut Verdicts) {
         let space = case.space::<Instances<PerClass>>(&config, &sharing, &demand, PAGE);
         verdicts.add(name, &space);
     }
-}
-
-/// Objects that are freed while they are pinned, and entries that retire.
-fn keys(verdicts: &mut Verdicts) {
-    let pinned = Case {
-        guards: 1,
-        buffers: (1, 1),
-        ..Case::ALONE
-    };
-    let plain = config(4, Bound::Pages(1));
-    let config = pinned.config::<PerClass>(&plain);
-    let sharing = pinned.sharing().with_keys::<u32>(0);
-    for (name, demand) in [
-        (
-            "a page of what waits to be freed, per class",
-            Demand::PerClass(&[4]),
-        ),
-        (
-            "a page of what waits to be freed, jointly",
-            Demand::Joint(all(&plain, 2, 2048)),
-        ),
-    ] {
-        let space = pinned.space::<Keys<PerClass, u32>>(&config, &sharing, &demand, PAGE);
-        verdicts.add(name, &space);
-    }
-    // Nine entries of sixteen bytes: the last one begins a line.
-    let demand = Demand::PerClass(&[8]);
-    let name = "an entry of what waits to be freed";
-    let space = pinned.space::<Keys<PerClass, u32>>(&config, &sharing, &demand, LINE);
-    verdicts.add(name, &space);
-    let alone = Case {
-        buffers: (1, 1),
-        ..Case::ALONE
-    };
-    let sharing = alone.sharing().with_keys::<u8>(127);
-    let config = alone.config::<PerClass>(&plain);
-    let mut space = alone.space::<Keys<PerClass, u8>>(&config, &sharing, &demand, LINE);
-    (space.aged, space.frees) = (vec![127], Some(127));
-    verdicts.add("a retired entry", &space);
 }
 
 // ---- terms of demands --------------------------------------------------------------------------

@@ -3,17 +3,16 @@
 
 use std::cell::RefCell;
 
+use surefit_compact::Bytes;
 use surefit_compact::certify::Demand;
 use surefit_compact::shared::{
-    Granularity, KeyLocal, Local, Pinned, ShardedHeap, ShardedPinned, SharedConfig, SharedHeap,
-    SharedKeyHeap, Stepwise,
+    Granularity, Local, Pinned, ShardedHeap, ShardedPinned, SharedConfig, SharedHeap, Stepwise,
 };
-use surefit_compact::{Bytes, Counted};
 use surefit_core::Refused;
 
 use crate::PAGE;
 use crate::book::{Book, Cost};
-use crate::keys::{AnyKey, KEYED};
+use crate::keys::KEYED;
 use crate::region::Region;
 use crate::search::{Key as StateKey, Outcome, Space};
 use crate::shape::{self, Grain};
@@ -62,13 +61,11 @@ pub(crate) trait Shared: Sized {
     type Guard<'h>
     where
         Self: 'h;
-    /// Whether objects may be freed while they are pinned.
-    const FREES_PINNED: bool;
     fn register(&self) -> Result<Self::Local<'_>, Refused>;
     fn insert(local: &Self::Local<'_>, kind: usize) -> Result<Self::Object, Refused>;
     fn free(local: &Self::Local<'_>, object: &mut Option<Self::Object>) -> Result<(), Refused>;
     /// # Safety
-    /// S1: unless the heap frees pinned objects, the guard is dropped before the object is freed.
+    /// S1: the guard is dropped before the object is freed.
     unsafe fn pin(&self, object: &Self::Object) -> Result<Self::Guard<'_>, Refused>;
     fn compact(&self, budget: u64) -> u64;
     /// Gives an instance a quota of one page, or none; nothing where there are no instances.
@@ -89,7 +86,6 @@ impl<'m, G: Granularity> Shared for SharedHeap<'m, Lock, G> {
         = Pinned<'h, [u8]>
     where
         Self: 'h;
-    const FREES_PINNED: bool = false;
     fn register(&self) -> Result<Self::Local<'_>, Refused> {
         self.register()
     }
@@ -125,7 +121,6 @@ impl<'m, G: Stepwise> Shared for ShardedHeap<'m, Lock, G> {
         = ShardedPinned<'h, [u8], Lock, G>
     where
         Self: 'h;
-    const FREES_PINNED: bool = false;
     fn register(&self) -> Result<Self::Local<'_>, Refused> {
         self.register()
     }
@@ -154,57 +149,6 @@ impl<'m, G: Stepwise> Shared for ShardedHeap<'m, Lock, G> {
     }
 }
 
-/// Any guard.
-pub(crate) trait Held {}
-impl<T> Held for T {}
-
-impl<'m, G: Stepwise, Gen: Counted> Shared for SharedKeyHeap<'m, Lock, G, Gen> {
-    type Local<'h>
-        = KeyLocal<'h, 'm, Lock, G, Gen>
-    where
-        Self: 'h;
-    type Object = AnyKey;
-    type Guard<'h>
-        = Box<dyn Held + 'h>
-    where
-        Self: 'h;
-    const FREES_PINNED: bool = true;
-    fn register(&self) -> Result<Self::Local<'_>, Refused> {
-        self.register()
-    }
-    fn insert(local: &Self::Local<'_>, kind: usize) -> Result<Self::Object, Refused> {
-        Ok(match kind {
-            0 => AnyKey::A(local.insert([0; 256]).map_err(|full| full.refused)?),
-            1 => AnyKey::B(local.insert([0; 512]).map_err(|full| full.refused)?),
-            _ => AnyKey::C(local.insert([0; 1024]).map_err(|full| full.refused)?),
-        })
-    }
-    fn free(local: &Self::Local<'_>, object: &mut Option<Self::Object>) -> Result<(), Refused> {
-        match object.take().expect("live") {
-            AnyKey::A(key) => local.free(key),
-            AnyKey::B(key) => local.free(key),
-            AnyKey::C(key) => local.free(key),
-        }
-    }
-    unsafe fn pin(&self, object: &Self::Object) -> Result<Self::Guard<'_>, Refused> {
-        Ok(match *object {
-            AnyKey::A(key) => Box::new(self.pin(key)?),
-            AnyKey::B(key) => Box::new(self.pin(key)?),
-            AnyKey::C(key) => Box::new(self.pin(key)?),
-        })
-    }
-    fn compact(&self, budget: u64) -> u64 {
-        self.compact(budget)
-    }
-    unsafe fn shape(&self, words: &mut [u32]) -> usize {
-        // SAFETY: S1.
-        unsafe { self.shape(words) }
-    }
-    fn check(&self) {
-        self.check(true).expect("every invariant holds");
-    }
-}
-
 /// Makes a heap of a kind over a region, and hands it on.
 pub(crate) trait Maker {
     type G: Granularity;
@@ -222,8 +166,6 @@ pub(crate) trait Maker {
 pub(crate) struct Handles<G>(std::marker::PhantomData<G>);
 /// Handles in several instances.
 pub(crate) struct Instances<G>(std::marker::PhantomData<G>);
-/// Keys with generations.
-pub(crate) struct Keys<G, Gen>(std::marker::PhantomData<(G, Gen)>);
 
 impl<G: Granularity> Maker for Handles<G> {
     type G = G;
@@ -249,18 +191,6 @@ impl<G: Stepwise> Maker for Instances<G> {
     }
 }
 
-impl<G: Stepwise, Gen: Counted> Maker for Keys<G, Gen> {
-    type G = G;
-    type Heap<'m> = SharedKeyHeap<'m, Lock, G, Gen>;
-    fn make<'m>(
-        region: &'m mut [std::mem::MaybeUninit<u8>],
-        config: &'m SharedConfig<G>,
-        _: u16,
-    ) -> Result<Self::Heap<'m>, Refused> {
-        SharedKeyHeap::new(region, config)
-    }
-}
-
 /// All scripts of some registrations inside a demand.
 pub(crate) struct Registrations<'d, M: Maker> {
     pub(crate) config: &'d SharedConfig<M::G>,
@@ -279,10 +209,6 @@ pub(crate) struct Registrations<'d, M: Maker> {
     /// Whether calls are made while another one pauses.
     pub(crate) pauses: bool,
     pub(crate) grain: Grain,
-    /// How often each of the first entries was freed before the scripts begin; none: no entry ages.
-    pub(crate) aged: Vec<u32>,
-    /// The most frees in the heap's life, if that is bounded.
-    pub(crate) frees: Option<u32>,
 }
 
 impl<'d, M: Maker> Registrations<'d, M> {
@@ -304,8 +230,6 @@ impl<'d, M: Maker> Registrations<'d, M> {
             quotas: false,
             pauses: false,
             grain: Grain::Coarse,
-            aged: Vec::new(),
-            frees: None,
         }
     }
 }
@@ -316,7 +240,6 @@ struct Play<'h, H: Shared + 'h> {
     guards: Vec<Option<H::Guard<'h>>>,
     live: Vec<Option<H::Object>>,
     locals: Vec<Option<H::Local<'h>>>,
-    frees: u32,
 }
 
 impl<H: Shared> Play<'_, H> {
@@ -335,14 +258,12 @@ impl<H: Shared> Play<'_, H> {
             },
             Step::Free(number, by) => {
                 H::free(local(by), &mut self.live[number])?;
-                self.frees += 1;
                 book.live[number].is_freed = true;
                 self.forget(book, number);
             }
             Step::Pin(number) => {
                 let object = self.live[number].as_ref().expect("live");
-                // SAFETY: S1: scripts free what has no guard, unless the heap frees pinned objects
-                // (`steps`).
+                // SAFETY: S1: scripts free what has no guard (`steps`).
                 self.guards[number] = Some(unsafe { self.heap.pin(object) }?);
                 book.live[number].guards = 1;
             }
@@ -415,27 +336,6 @@ impl<H: Shared> Play<'_, H> {
             self.guards.swap_remove(number);
         }
     }
-
-    /// Frees an object of each of some entries so often: what was freed last is taken first.
-    fn age(&mut self, book: &mut Book<'_>, aged: &[u32]) -> Result<(), Refused> {
-        for _ in aged {
-            self.call(book, Step::Insert(0, 0))?;
-        }
-        for frees in aged {
-            for _ in 1..*frees {
-                let last = self.live.len() - 1;
-                self.live.swap(0, last);
-                self.call(book, Step::Free(last, 0))?;
-                self.call(book, Step::Insert(0, 0))?;
-                self.live.swap(0, last);
-            }
-            self.live.rotate_left(1);
-        }
-        for _ in aged {
-            self.call(book, Step::Free(0, 0))?;
-        }
-        Ok(())
-    }
 }
 
 impl<M: Maker> Space for Registrations<'_, M> {
@@ -453,19 +353,17 @@ impl<M: Maker> Space for Registrations<'_, M> {
             guards: Vec::new(),
             live: Vec::new(),
             locals,
-            frees: 0,
         };
         let mut book = Book::new(self.demand, &self.costs);
-        let aged = play.age(&mut book, &self.aged);
         let steps = script
             .iter()
             .try_for_each(|&step| play.call(&mut book, step));
-        if let Err(refused) = aged.and(steps) {
+        if let Err(refused) = steps {
             return Outcome::Refused(refused.to_string());
         }
         // SAFETY: S1: the heap is this function's, and every call of the script has returned.
         let words = shape::words_of(|words| unsafe { heap.shape(words) });
-        let grain = (self.grain, !self.aged.is_empty());
+        let grain = (self.grain, false);
         let key = shape::key(&words, grain, &|_| 0, &self.more(&play));
         if !known(&key) {
             heap.check();
@@ -478,9 +376,9 @@ impl<M: Maker> Space for Registrations<'_, M> {
 }
 
 impl<M: Maker> Registrations<'_, M> {
-    /// Which registration has which buffer and instance, and the frees that are left.
+    /// Which registration has which buffer and instance.
     fn more<H: Shared>(&self, play: &Play<'_, H>) -> Vec<u32> {
-        let mut more = vec![if self.frees.is_some() { play.frees } else { 0 }];
+        let mut more = Vec::new();
         for local in &play.locals {
             let name = format!("{local:?}");
             let number = |digits: &str| digits.parse::<u32>().ok();
@@ -492,13 +390,12 @@ impl<M: Maker> Registrations<'_, M> {
 
     fn steps<H: Shared>(&self, book: &Book<'_>, play: &Play<'_, H>) -> Vec<Step> {
         let mut steps = vec![Step::Compact];
-        let may_free = self.frees.is_none_or(|most| play.frees < most);
         let held = book.live.iter().filter(|object| object.guards > 0).count();
         for by in (0..self.threads).filter(|&by| play.locals[by].is_some()) {
             steps.extend(book.admitted().map(|kind| Step::Insert(kind, by)));
             for (number, object) in book.live.iter().enumerate() {
-                let is_free = object.guards == 0 || H::FREES_PINNED && !object.is_freed;
-                if is_free && may_free {
+                let is_free = object.guards == 0;
+                if is_free {
                     steps.push(Step::Free(number, by));
                 }
             }

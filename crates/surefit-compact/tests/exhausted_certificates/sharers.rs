@@ -7,7 +7,7 @@ use surefit_compact::{Bound, Config};
 use crate::owners::{MOST, assert_exhausted};
 use crate::region::Region;
 use crate::search::{Found, search};
-use crate::shared::{Handles, Instances, Keys, Lock, Maker, Registrations};
+use crate::shared::{Handles, Instances, Lock, Maker, Registrations};
 use crate::{PAGE, Sum, bounds, config, configs, holes, is_thorough};
 
 /// The users of a heap, and its buffers.
@@ -172,63 +172,6 @@ fn no_script_of_threads_in_turn_is_refused() {
     exhaust_threads::<PerClass>(&[3, 1]);
     exhaust_threads::<PerHeap>(&[3, 1]);
     exhaust_threads::<PerPage>(&[2]);
-}
-
-// ---- keys --------------------------------------------------------------------------------------
-
-/// Objects that are freed while they are pinned, and wait to be freed.
-fn exhaust_keys<G: Stepwise>() {
-    let mut sum = Sum::default();
-    for bound in bounds() {
-        let config = config(4, bound);
-        for (threads, guards) in [(1, 1), (1, 2), (2, 1)] {
-            let case = Case {
-                threads,
-                guards,
-                ..Case::ALONE
-            };
-            let sharing = case.sharing().with_keys::<u32>(0);
-            let mut demands = vec![Demand::PerClass(&[4]), Demand::PerClass(&[2, 1])];
-            demands.push(joint(&config, 2, 768));
-            if is_thorough() {
-                demands.extend([Demand::PerClass(&[5]), Demand::PerClass(&[2, 1])]);
-            }
-            for demand in &demands {
-                sum.add(case.exhaust::<Keys<G, u32>>(&config, &sharing, demand));
-            }
-        }
-    }
-    println!("keys, {}: {sum}", lock_name::<G>());
-}
-
-#[test]
-fn no_script_of_keys_that_are_freed_while_pinned_is_refused() {
-    exhaust_keys::<PerClass>();
-    exhaust_keys::<PerHeap>();
-}
-
-/// An entry serves 127 objects. Entries have served nearly as many, and the remaining frees retire
-/// them.
-#[test]
-fn no_script_in_which_shared_entries_retire_is_refused() {
-    let mut sum = Sum::default();
-    let config = config(4, Bound::Pages(1));
-    for first in 125..128_u32 {
-        for second in 125..128 {
-            let frees = (first + second).next_multiple_of(127);
-            let case = Case::ALONE;
-            let sharing = case.sharing().with_keys::<u8>(frees.into());
-            let config = case.config::<PerClass>(&config);
-            let demand = Demand::PerClass(&[2]);
-            let mut space = case.space::<Keys<PerClass, u8>>(&config, &sharing, &demand, 0);
-            space.aged = vec![first, second];
-            space.frees = Some(frees);
-            let found = search(&space, MOST);
-            assert_exhausted(&found, &(first, second));
-            sum.add(found);
-        }
-    }
-    println!("shared entries that retire: {sum}");
 }
 
 // ---- instances ---------------------------------------------------------------------------------

@@ -7,8 +7,7 @@ use loom::cell::Cell;
 use loom::sync::{Arc, Mutex, MutexGuard};
 use loom::thread;
 
-use crate::entry::{Entry, Freed, Unpinned, Why};
-use crate::generation::Generation;
+use crate::entry::{Entry, Freed, Unpinned};
 use crate::sync::AtomicU32;
 
 /// A new object, written.
@@ -17,18 +16,10 @@ pub(crate) fn activate(entry: &Entry, group: u32, location: u32) {
     entry.end_construction_alone();
 }
 
-/// As `activate`, in an entry that stale keys may pin.
-pub(crate) fn activate_keeping_pins(entry: &Entry, group: u32, location: u32) {
-    entry.begin_construction(group, location);
-    entry.end_construction();
-}
-
 /// What is in a block that was given back.
 pub(crate) const JUNK: u32 = 0xDEAD;
 /// What the object holds at first.
 pub(crate) const VALUE: u32 = 7;
-/// The generation of retired entries, wider than any test.
-pub(crate) const LIMIT: u32 = u32::MAX;
 /// The first object's group.
 pub(crate) const GROUP: u32 = 0xABC;
 
@@ -60,7 +51,6 @@ pub(crate) type Move = Option<(u32, u32)>;
 /// One entry, its blocks, and the lock of its group.
 pub(crate) struct World {
     pub(crate) entry: Entry,
-    pub(crate) generation: Generation,
     pub(crate) blocks: [Block; 3],
     pub(crate) group: Mutex<Move>,
     /// Objects given back; relaxed, so that counting orders nothing.
@@ -96,7 +86,6 @@ impl World {
     pub(crate) fn new() -> Arc<Self> {
         let world = Self {
             entry: Entry::new(),
-            generation: Generation::new(),
             blocks: [JUNK; 3].map(|junk| Block([Cell::new(junk), Cell::new(junk)])),
             group: Mutex::new(None),
             released: AtomicU32::new(0),
@@ -106,7 +95,7 @@ impl World {
         Arc::new(world)
     }
 
-    /// An object under construction in block 2, which stale keys may pin.
+    /// An object under construction in block 2, which stale names may pin.
     pub(crate) fn under_construction() -> Arc<Self> {
         let world = Self::new();
         world.block(0).write(JUNK);
@@ -140,7 +129,7 @@ impl World {
         value
     }
 
-    /// Cancels the group's move, as a free, an exclusive pin or a failed commit does.
+    /// Cancels the group's move, as a free, a writer or a failed commit does.
     pub(crate) fn cancel(&self, moving: &mut Move) -> Unpinned {
         let Some((_, target)) = moving.take() else {
             return Unpinned::Held;
@@ -159,19 +148,6 @@ impl World {
         let block = self.block(location);
         block.write(block.read() + 1);
         assert_eq!(self.entry.unpin(), Unpinned::Held);
-    }
-
-    /// As `write_pinned`, if nobody else has a pin.
-    pub(crate) fn write_exclusively(&self) -> Result<(), Why> {
-        let (state, location) = self.entry.pin_exclusive()?;
-        if state.is_moving() {
-            let unpinned = self.cancel(&mut self.lock());
-            assert_eq!(unpinned, Unpinned::Held);
-        }
-        let block = self.block(location);
-        block.write(block.read() + 1);
-        self.give_back(self.entry.unpin_exclusive());
-        Ok(())
     }
 
     /// Moves the object into `target`, if nobody is in the way, and overwrites what it leaves.
@@ -207,11 +183,8 @@ impl World {
         self.block(target).0[word].set(value);
     }
 
-    /// Frees the object of a generation without the lock; whether it was this caller.
-    pub(crate) fn free(&self, generation: u32) -> bool {
-        if self.generation.retire_or_next(generation, LIMIT).is_err() {
-            return false;
-        }
+    /// Frees the object without the lock; called once, by its owner.
+    pub(crate) fn free(&self) {
         match self.entry.mark_freed() {
             Freed::Now(state) => self.give_back(Unpinned::Released(state)),
             Freed::Moving(_) => {
@@ -220,20 +193,21 @@ impl World {
             }
             Freed::Deferred => {}
         }
-        true
     }
 
-    /// What a key of a generation reads, if it is not refused.
-    pub(crate) fn read_by_key(&self, generation: u32) -> Option<u32> {
-        let location = match self.entry.pin_shared() {
-            Ok((_, location)) => location,
-            Err(refused) => {
-                self.give_back(refused.undone);
-                return None;
-            }
-        };
-        let current = self.generation.current() == generation;
-        let value = current.then(|| self.block(location).read());
+    /// Frees the object by a name that others may have too; whether it was this caller.
+    pub(crate) fn free_by_name(&self) -> bool {
+        self.entry.pin().expect("few pins");
+        let freed = self.entry.free_pinned();
+        self.give_back(self.entry.unpin());
+        freed
+    }
+
+    /// What is read by a name that may be stale: the object, unless it is freed or not written.
+    pub(crate) fn read_by_name(&self) -> Option<u32> {
+        let (state, location) = self.entry.pin().expect("few pins");
+        let live = !state.is_freed() && !state.is_writer();
+        let value = live.then(|| self.block(location).read());
         self.give_back(self.entry.unpin());
         value
     }

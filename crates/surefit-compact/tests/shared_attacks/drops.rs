@@ -9,7 +9,7 @@ use std::mem::MaybeUninit;
 use std::sync::OnceLock;
 
 use surefit_compact::shared::{
-    Granularity, PerClass, PerHeap, PerPage, ShardedHeap, SharedConfig, SharedHeap, SharedKeyHeap,
+    Granularity, PerClass, PerHeap, PerPage, ShardedHeap, SharedConfig, SharedHeap,
 };
 use surefit_compact::{Bound, Config, Geometry, Handle};
 
@@ -142,67 +142,6 @@ fn a_drop_may_use_the_heap_of_handles_that_frees_it() {
     in_handles::<PerHeap>();
     in_handles::<PerClass>();
     in_handles::<PerPage>();
-}
-
-type Keys = SharedKeyHeap<'static, Watched>;
-
-fn keys() -> &'static Keys {
-    heap_of!(PerClass, SharedKeyHeap, |config| SharedKeyHeap::new(
-        region(),
-        config
-    ))
-}
-
-struct InKeys;
-
-impl Meddle for InKeys {
-    fn meddle(nth: u32) {
-        let local = keys().register().expect("a place");
-        let first = local.insert([1_u64; 7]).expect("room");
-        let second = local.insert([nth; 9]).expect("room");
-        keys().pin_mut(first).expect("free")[0] = 3;
-        let pinned = keys().pin(second).expect("free");
-        local.free(second).expect("live");
-        assert_eq!(*pinned, [nth; 9]);
-        drop(pinned);
-        keys().compact(u64::MAX);
-        // The object that is being dropped is claimed, and still has its page-block: a free in
-        // progress may be reported.
-        let _ = keys().check(true);
-        assert_eq!(local.remove(first), Ok([3, 1, 1, 1, 1, 1, 1]));
-    }
-}
-
-#[test]
-fn a_drop_may_use_the_heap_of_keys_that_frees_it() {
-    let local = keys().register().expect("a place");
-    DROPS.set(0);
-    let insert = |word| {
-        let value = Nosy::<InKeys>::new(word);
-        local.insert(value).unwrap_or_else(|full| panic!("{full}"))
-    };
-    let all: Vec<_> = (0..300).map(insert).collect();
-    for (nth, &key) in all.iter().enumerate() {
-        match nth % 4 {
-            0 => local.free(key).expect("live"),
-            1 => drop(local.remove(key).expect("live")),
-            2 => {
-                let guard = keys().pin_settled(key).expect("free");
-                local.free(key).expect("live");
-                drop(guard);
-            }
-            _ => {
-                let guard = keys().pin_mut(key).expect("free");
-                local.free(key).expect("live");
-                assert!(!keys().contains(key));
-                drop(guard);
-            }
-        }
-        assert_eq!(DROPS.get() as usize, nth + 1);
-    }
-    keys().compact(u64::MAX);
-    keys().check(false).expect("sound");
-    assert_eq!(keys().stats().live_blocks, 0);
 }
 
 fn instances() -> &'static ShardedHeap<'static, Watched> {

@@ -4,10 +4,9 @@
 use std::mem::MaybeUninit;
 
 use surefit_compact::shared::{
-    Granularity, PerClass, PerHeap, PerPage, ShardedHeap, SharedConfig, SharedHeap, SharedKeyHeap,
-    Stepwise,
+    Granularity, PerClass, PerHeap, PerPage, ShardedHeap, SharedConfig, SharedHeap, Stepwise,
 };
-use surefit_compact::{Bound, Bytes, Config, Geometry, GeometrySpec, Key, Spacing, Tail};
+use surefit_compact::{Bound, Bytes, Config, Geometry, GeometrySpec, Spacing, Tail};
 use surefit_core::{Corruption, Parts};
 
 use crate::lock::{Watched, interrupted, locks_taken, moments_of};
@@ -142,66 +141,6 @@ fn a_heap_that_is_interrupted_says_nothing_absurd() {
     handles::<PerHeap>();
     handles::<PerClass>();
     handles::<PerPage>();
-}
-
-struct OfKeys<'a, 'm, G: Stepwise> {
-    heap: &'a SharedKeyHeap<'m, Watched, G>,
-    local: surefit_compact::shared::KeyLocal<'a, 'm, Watched, G, u32>,
-}
-
-enum AnyKey {
-    Short(Key<[u64; 8]>),
-    Long(Key<[u64; 32]>),
-}
-
-impl<G: Stepwise> Shared for OfKeys<'_, '_, G> {
-    type Object = AnyKey;
-
-    fn insert(&self, len: usize) -> Option<AnyKey> {
-        if len == LENS[0] {
-            return self.local.insert([0; 8]).ok().map(AnyKey::Short);
-        }
-        self.local.insert([0; 32]).ok().map(AnyKey::Long)
-    }
-
-    fn free(&self, object: AnyKey) {
-        match object {
-            AnyKey::Short(key) => self.local.free(key).expect("live"),
-            AnyKey::Long(key) => self.local.free(key).expect("live"),
-        }
-    }
-
-    fn parts(&self) -> Parts {
-        self.heap.parts()
-    }
-
-    fn check(&self) -> Result<(), Corruption> {
-        self.heap.check(true)
-    }
-
-    fn say_all(&self) {
-        self.heap.parts();
-        self.heap.stats();
-        let _ = self.heap.check(true);
-        let _ = self.heap.check(false);
-        assert!(!format!("{:?} {:?}", self.heap, self.local).is_empty());
-    }
-}
-
-fn keys<G: Stepwise + Sync>() {
-    for bound in BOUNDS {
-        let config = config::<G>(bound);
-        let mut memory = vec![MaybeUninit::new(9); REGION];
-        let heap = SharedKeyHeap::new(&mut memory, &config).expect("large enough");
-        let local = heap.register().expect("the first");
-        attack(&OfKeys { heap: &heap, local });
-    }
-}
-
-#[test]
-fn a_key_heap_that_is_interrupted_says_nothing_absurd() {
-    keys::<PerHeap>();
-    keys::<PerClass>();
 }
 
 struct OfInstances<'a, 'm, G: Stepwise> {

@@ -5,7 +5,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use surefit_compact::shared::{
     Granularity, Local, PerClass, PerHeap, PerPage, ShardedHeap, SharedConfig, SharedHeap,
-    SharedKeyHeap,
 };
 use surefit_compact::{Bound, Bytes, Config, Geometry};
 use surefit_core::Refused;
@@ -249,23 +248,13 @@ fn values_of_any_size_come_back_or_live() {
     let config = config::<PerClass>(Bound::DEFAULT, None);
     let mut memory = vec![MaybeUninit::new(9); REGION];
     let heap: SharedHeap<Lock> = SharedHeap::new(&mut memory, &config).expect("large enough");
-    let mut memory = vec![MaybeUninit::new(9); REGION];
-    let keys: SharedKeyHeap<Lock> = SharedKeyHeap::new(&mut memory, &config).expect("room");
-    let (local, key_local) = (heap.register().expect("one"), keys.register().expect("one"));
+    let local = heap.register().expect("one");
     assert_eq!(
         local.insert(Aligned(1)).expect_err("too aligned").value,
         Aligned(1)
     );
-    assert_eq!(
-        key_local.insert(Aligned(1)).expect_err("too aligned").value,
-        Aligned(1)
-    );
     let one = local.insert(()).expect("room");
     assert_eq!(local.remove(one), Ok(()));
-    let key = key_local.insert(()).expect("room");
-    assert_eq!(key_local.remove(key), Ok(()));
-    assert_eq!(key_local.remove(key), Err(Refused::StaleHandle));
     heap.check(false).expect("sound");
-    keys.check(false).expect("sound");
-    assert_eq!((heap.stats().live_blocks, keys.stats().live_blocks), (0, 0));
+    assert_eq!(heap.stats().live_blocks, 0);
 }

@@ -5,8 +5,7 @@
     clippy::cast_possible_truncation
 )]
 
-use surefit_classes::geometry::MAX_CLASSES;
-use surefit_classes::{Bound, Geometry, SizeClass};
+use surefit_classes::{Bound, Geometry};
 
 use super::sharing::Sharing;
 use crate::certify::budget::{self, Spread, Worst};
@@ -85,7 +84,7 @@ pub(super) const fn needs<G: Granularity>(
         buffered_pages: registered
             .saturating_sub(1)
             .saturating_mul(config.page_buffer() as u64),
-        entries: reading.entries.saturating_add(sharing.retired),
+        entries: reading.entries,
         spare_entries: by_groups
             .saturating_add(by_threads)
             .saturating_mul(config.handle_buffer() as u64),
@@ -113,7 +112,6 @@ const fn read<G: Granularity>(
         geometry: config.config().geometry(),
         bound: config.config().bound(),
         spread: sharing.spread(config.config().geometry()),
-        keyed: sharing.keyed,
     };
     match demand {
         Demand::PerClass(peaks) => reader.each(peaks),
@@ -132,52 +130,9 @@ struct Reader<'a> {
     geometry: &'a Geometry,
     bound: Bound,
     spread: Spread,
-    keyed: bool,
 }
 
 impl Reader<'_> {
-    /// Objects of a class in one instance that are freed, no longer pinned, and not drained yet.
-    /// They still hold their blocks.
-    const fn undrained(&self, class: SizeClass) -> u32 {
-        if self.keyed {
-            self.spread.pins(class)
-        } else {
-            0
-        }
-    }
-
-    /// The peaks of the classes that have any, with the objects that may not be drained yet.
-    ///
-    /// A peak that saturates is above the number of entries that a word can number, so no demand
-    /// exceeds it.
-    const fn held(&self, peaks: &[u32]) -> [u32; MAX_CLASSES] {
-        let (mut held, mut classes) = ([0; MAX_CLASSES], self.geometry.each_class());
-        while let Some(class) = classes.next_class() {
-            let peak = most_of(peaks, class.index());
-            if peak > 0 {
-                let more = self.undrained(class).saturating_mul(self.spread.instances);
-                held[class.index()] = peak.saturating_add(more);
-            }
-        }
-        held
-    }
-
-    /// A budget with the objects that may not be drained yet.
-    const fn extended(&self, budget: &Budget) -> Budget {
-        let (mut extended, mut classes) = (*budget, self.geometry.each_class());
-        while let Some(class) = classes.next_class() {
-            let block_bytes = self.geometry.layout(class).block_bytes;
-            if budget.most_live(class, block_bytes, None) > 0 {
-                let undrained = self.undrained(class) as u64;
-                let more = undrained.saturating_mul(self.spread.instances as u64);
-                let bytes = more.saturating_mul(block_bytes as u64);
-                extended.objects = extended.objects.saturating_add(more);
-                extended.block_bytes = extended.block_bytes.saturating_add(bytes);
-            }
-        }
-        extended
-    }
-
     const fn each(&self, peaks: &[u32]) -> Result<Reading, Uncertifiable> {
         let mut index = self.geometry.class_count();
         while index < peaks.len() {
@@ -186,14 +141,12 @@ impl Reader<'_> {
             }
             index = index.saturating_add(1);
         }
-        let held = self.held(peaks);
         let unpinned =
-            budget::worst_of_each(self.geometry, self.bound, &held, &self.spread.unpinned());
-        let pinned = budget::worst_of_each(self.geometry, self.bound, &held, &self.spread);
-        let (mut entries, mut index) = (0_u64, 0_usize);
-        while index < MAX_CLASSES {
-            entries = entries.saturating_add(held[index] as u64);
-            index = index.saturating_add(1);
+            budget::worst_of_each(self.geometry, self.bound, peaks, &self.spread.unpinned());
+        let pinned = budget::worst_of_each(self.geometry, self.bound, peaks, &self.spread);
+        let (mut entries, mut classes) = (0_u64, self.geometry.each_class());
+        while let Some(class) = classes.next_class() {
+            entries = entries.saturating_add(most_of(peaks, class.index()) as u64);
         }
         Ok(self.reading(unpinned, pinned, entries))
     }
@@ -206,31 +159,19 @@ impl Reader<'_> {
         if budget.classes.len_from(self.geometry.class_count()) > 0 {
             return Err(Uncertifiable::NoSuchClass);
         }
-        let extended = self.extended(budget);
-        let held;
-        let peaks = match peaks {
-            Some(peaks) => {
-                held = self.held(peaks);
-                Some(held.as_slice())
-            }
-            None => None,
-        };
-        let objects = extended.objects_possible(self.geometry, peaks);
+        let objects = budget.objects_possible(self.geometry, peaks);
         if objects > ENTRIES_MAX {
             return Err(Uncertifiable::TooManyEntries { limit: ENTRIES_MAX });
         }
-        let extended = Budget {
-            objects,
-            ..extended
-        };
+        let possible = Budget { objects, ..*budget };
         let unpinned = budget::worst(
             self.geometry,
             self.bound,
-            &extended,
+            &possible,
             peaks,
             &self.spread.unpinned(),
         );
-        let pinned = budget::worst(self.geometry, self.bound, &extended, peaks, &self.spread);
+        let pinned = budget::worst(self.geometry, self.bound, &possible, peaks, &self.spread);
         Ok(self.reading(unpinned, pinned, objects))
     }
 

@@ -9,7 +9,6 @@ use surefit_classes::Geometry;
 
 use crate::certify::budget::Spread;
 use crate::certify::demand::ClassSet;
-use crate::width::Counted;
 
 /// The threads and guards that use a shared heap at once.
 ///
@@ -26,9 +25,6 @@ pub struct Sharing {
     pub(super) threads: u32,
     pub(super) guards: u32,
     pub(super) pinned: Option<ClassSet>,
-    pub(super) keyed: bool,
-    /// Entries that retire.
-    pub(super) retired: u64,
 }
 
 impl Sharing {
@@ -41,8 +37,6 @@ impl Sharing {
             threads: if threads == 0 { 1 } else { threads },
             guards: 0,
             pinned: None,
-            keyed: false,
-            retired: 0,
         }
     }
 
@@ -69,26 +63,6 @@ impl Sharing {
     #[must_use]
     pub const fn with_instances(mut self, instances: u32) -> Self {
         self.instances = if instances == 0 { 1 } else { instances };
-        self
-    }
-
-    /// The same for a heap of keys with generations `Gen`, whose objects may be freed while they
-    /// are pinned. At most `frees` objects are freed in the heap's life; entries whose generations
-    /// are exhausted are counted.
-    ///
-    /// A value that must be dropped takes one more pointer in its page-block: the demand must
-    /// include it.
-    #[expect(clippy::arithmetic_side_effects, reason = "no divisor is zero")]
-    #[must_use]
-    pub const fn with_keys<Gen: Counted>(mut self, frees: u64) -> Self {
-        // Odd generations name objects. They are below the last one, which does not use the
-        // greatest bit (`shared::generation`).
-        self.retired = match Gen::BYTES {
-            1 => frees / (u8::MAX as u64 >> 1),
-            2 => frees / (u16::MAX as u64 >> 1),
-            _ => frees / (u32::MAX as u64 >> 2),
-        };
-        self.keyed = true;
         self
     }
 

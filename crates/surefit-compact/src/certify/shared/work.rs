@@ -17,7 +17,6 @@
 use surefit_classes::automaton::MAX_MOVES;
 use surefit_classes::{Bound, ClassLayout, Geometry, SizeClass};
 
-use super::sharing::Sharing;
 use crate::certify::demand::Demand;
 use crate::certify::limits::{least, most};
 use crate::certify::work::spanned;
@@ -28,8 +27,7 @@ use crate::shared::{DRAINED, Granularity, SharedConfig};
 /// their neighbours in the list; the last page, the group, the instance, the thread buffer.
 const MOST_FIXED: u64 = 3 * 3 + 4;
 
-/// The most work of one call. A call of `free` by a key may free [`SharedWork::frees_max_per_call`]
-/// objects.
+/// The most work of one call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SharedWork {
     /// The most bytes that one section of a free or a compaction copies: min(β, ι).
@@ -42,9 +40,6 @@ pub struct SharedWork {
     pub copied_bytes_max_per_free: u64,
     /// The most times that one free takes its group's lock, without aborts.
     pub sections_max_per_free: u64,
-    /// The most objects that one call frees: it also drains objects of others that were pinned when
-    /// they were freed.
-    pub frees_max_per_call: u64,
     /// The most objects that are examined to find one that can move: Π + 1.
     pub victims_tried_max: u64,
     /// The most pages of the region that one section touches.
@@ -59,7 +54,6 @@ pub struct SharedWork {
 /// area, and data pages.
 pub(super) const fn of<G: Granularity>(
     config: &SharedConfig<G>,
-    sharing: &Sharing,
     demand: &Demand<'_>,
     (table_bytes, fixed_bytes, data_pages): (u64, u64, u64),
 ) -> SharedWork {
@@ -67,7 +61,6 @@ pub(super) const fn of<G: Granularity>(
     let tries = config.pins() as u64 + 1;
     let mut work = SharedWork {
         victims_tried_max: tries,
-        frees_max_per_call: if sharing.keyed { 1 + DRAINED as u64 } else { 1 },
         ..SharedWork::NONE
     };
     let mut classes = geometry.each_class();
@@ -106,7 +99,6 @@ impl SharedWork {
         steps_max_per_abort: 0,
         copied_bytes_max_per_free: 0,
         sections_max_per_free: 1,
-        frees_max_per_call: 1,
         victims_tried_max: 0,
         pages_touched_max_per_section: 0,
     };

@@ -94,8 +94,6 @@ pub(crate) enum Outlive {
     Never,
     /// Those of an instance that was destroyed; in a heap of one instance, too.
     Instances,
-    /// All: names are keys, which can be copied.
-    Keys,
 }
 
 /// Divides a region into an engine. Returns the engine, and the number of bytes that were skipped
@@ -159,7 +157,7 @@ pub(crate) fn engine<'m, R: RawMutex, G: Granularity>(
     let pool = Pool::new(pages << geometry.page_shift());
     let engine = SharedEngine {
         pages: table,
-        table: EntryTable::new(top, names == Outlive::Keys),
+        table: EntryTable::new(top),
         groups,
         instances,
         store: Store {

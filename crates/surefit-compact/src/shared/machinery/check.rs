@@ -125,12 +125,11 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         )
     }
 
-    /// Whether an entry holds no object. In a heap of several instances whose objects have one name
-    /// each, nobody pins exclusively. So forgotten pins, which stay on a dead entry, do not hide
-    /// that it is dead.
+    /// Whether an entry holds no object. Forgotten pins, which stay on a dead entry of a heap whose
+    /// names may be stale, do not hide that it is dead.
     fn has_ended(&self, state: State) -> bool {
-        let one_name = self.stale_names && !self.table.is_keyed();
-        let forgotten = one_name && state.is_freed() && state.is_writer() && !state.is_moving();
+        let forgotten =
+            self.stale_names && state.is_freed() && state.is_writer() && !state.is_moving();
         state.is_dead() || forgotten
     }
 

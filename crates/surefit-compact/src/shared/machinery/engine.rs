@@ -577,10 +577,6 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
 
     /// Gives a dead entry back. If the group has too many in reserve, half of them go to the pool.
     pub(crate) fn give_entry(&self, section: &Section<'m, R>, index: u32) {
-        if self.table.is_retired(&self.pages.memory, index) {
-            self.store.pool().retired += 1;
-            return;
-        }
         section.spare.push(index, self.entry(index));
         self.keep_entries(section);
     }

@@ -23,10 +23,9 @@
 //!   │
 //!   └─ deferred list ─▶ drained under the group's lock ─▶ free list ─▶ construction
 //! ```
-//! [`Entry::pin_exclusive`] sets WRITER together with the only pin. [`Entry::begin_construction`]
-//! sets it until the object is written. FREED and WRITER without that pin mean *dead*: the entry
-//! was claimed, is on a free list, or was never used. Pins of stale keys may come and go on a dead
-//! entry.
+//! [`Entry::begin_construction`] sets WRITER until the object is written. FREED and WRITER mean
+//! *dead*: the entry was claimed, is on a free list, or was never used. Pins of stale names may
+//! come and go on a dead entry.
 //!
 //! # Invariants
 //! - E1 `location[side]` is the object's block from activation until the block is given back.
@@ -35,23 +34,20 @@
 //! - E2 `location[1 - side]` has at most one owner: the holder of the group's lock while MOVING is
 //!   set, the claimant once the entry is dead. That is why MOVING delays a claim.
 //! - E3 MOVING is set and cleared only under the group's lock, and set only if there is no pin.
-//! - E4 WRITER without FREED belongs to one exclusive pin, or, without a pin of its own, to the
-//!   constructor of the object. A shared pin that finds it is undone.
+//! - E4 WRITER without FREED belongs to the constructor of the object.
 //! - E5 Every FREED object is claimed exactly once. The thread that makes the word *claimable*
 //!   (FREED, no pin, no WRITER, no MOVING) tries one compare-exchange. If that fails, the word has
 //!   changed since. Either it is not claimable now: then the unpin, or the end of the move, that
 //!   makes it so tries. Or it is claimable again: then the thread that made it so tries.
 //! - E6 There are at most [`PIN_LIMIT`] pins, plus one per thread inside a pin that is being
-//!   refused, or inside [`Entry::pin_anyway`]. So nothing carries out of the word below 2¹⁵
-//!   threads.
+//!   refused. So nothing carries out of the word below 2¹⁵ threads.
 //! - E7 All changes of the word are read-modify-writes, so each continues the release sequences of
 //!   those before it. The plain stores of construction and of `deactivate` are for heaps where no
 //!   other thread can name the entry at that time.
 //!
 //! # Bounds
-//! Every method executes a constant number of instructions that access the entry alone.
-//! [`Entry::pin_exclusive`] tries at most [`EXCLUSIVE_TRIES`] times. No method waits. An entry
-//! takes twelve bytes.
+//! Every method executes a constant number of instructions that access the entry alone. No method
+//! waits. An entry takes twelve bytes.
 //!
 //! # Departures
 //! In the papers an entry has one word, the location, and readers race with moves. Here it has two
@@ -88,16 +84,13 @@ pub(crate) const PIN_LIMIT: u32 = 0x7FFF;
 pub(crate) const NO_BLOCK: u32 = u32::MAX;
 /// The number of groups that the field can name.
 pub(crate) const GROUPS: u32 = (GROUP >> GROUP_SHIFT) + 1;
-/// How often an exclusive pin tries while the word keeps changing: enough for a whole move (begin,
-/// commit) and one stale read.
-pub(crate) const EXCLUSIVE_TRIES: u32 = 4;
 
 /// One value of an entry's word.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct State(u32);
 
 impl State {
-    /// The number of pins, including exclusive ones and those about to be undone.
+    /// The number of pins, including those about to be undone.
     #[inline]
     pub(crate) fn pins(self) -> u32 {
         self.0 >> PIN.trailing_zeros()
@@ -121,7 +114,7 @@ impl State {
         self.0 & MOVING != 0
     }
 
-    /// Whether there was an exclusive pin, or the entry was dead.
+    /// Whether the object was under construction, or the entry was dead.
     #[inline]
     pub(crate) fn is_writer(self) -> bool {
         self.0 & WRITER != 0
@@ -171,23 +164,10 @@ pub(crate) enum Freed {
     Deferred,
 }
 
-/// Why an object was not pinned.
+/// A pin that was refused, because there are [`PIN_LIMIT`] already, and undone. Like any unpin,
+/// undoing it may have released a freed object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Why {
-    /// There are [`PIN_LIMIT`] pins already.
-    TooMany,
-    /// There is an exclusive pin; for an exclusive pin: there is any pin.
-    Busy,
-    /// The object was freed.
-    Freed,
-}
-
-/// A pin that was refused and undone. Like any unpin, undoing it may have released a freed object.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct NotPinned {
-    pub(crate) why: Why,
-    pub(crate) undone: Unpinned,
-}
+pub(crate) struct NotPinned(pub(crate) Unpinned);
 
 /// An object's entry.
 #[repr(C)]
@@ -225,7 +205,7 @@ impl Entry {
     }
 
     /// Makes an entry dead after the caller freed its object under the group's lock, in a heap
-    /// without keys. The entry is not in motion. Its only pins are those of forgotten guards: a
+    /// whose names end with their objects. The entry is not in motion. Its only pins are those of forgotten guards: a
     /// guard borrows the handle, which the free consumes. A claimed entry is dead already.
     #[inline]
     pub(crate) fn deactivate(&self) {
@@ -243,8 +223,7 @@ impl Entry {
     /// Frees the object. Called once per object. Its bytes stay until they are claimed.
     #[inline]
     pub(crate) fn mark_freed(&self) -> Freed {
-        // Release: the key's retirement, to the `pin` of a stale key; and what the caller did to
-        // the object, to the claimant.
+        // Release: what the caller did to the object, to the claimant.
         let state = State(self.state.fetch_or(FREED, Release) | FREED);
         if state.pins() != 0 || state.is_writer() {
             return Freed::Deferred;
@@ -290,111 +269,31 @@ impl Entry {
     /// state shows, under the group's lock.
     ///
     /// # Errors
-    /// Only `TooMany`. For heaps whose objects have one owner; other heaps call
-    /// [`Entry::pin_shared`].
+    /// There are [`PIN_LIMIT`] pins already.
     #[inline]
     pub(crate) fn pin(&self) -> Result<(State, u32), NotPinned> {
         // Acquire: the copy and the target of the last `commit`; the copying that a `cancel_move`
-        // ended (a writer must come after it); the object that `end_construction` released; the
-        // key's retirement that `mark_freed` released.
+        // ended (a writer must come after it); the object that `end_construction` released.
         let state = State(self.state.fetch_add(PIN, Acquire));
         if state.pins() >= PIN_LIMIT {
-            return Err(self.refuse(Why::TooMany));
+            return Err(self.refuse());
         }
         Ok((state, self.location(state)))
     }
 
-    /// As [`Entry::pin`], but without a limit, and disregards WRITER and FREED. A thread may hold
-    /// one such pin at a time, for a short while (E6). For a thread that frees the object, or works
-    /// on what lies beside the value.
-    #[inline]
-    pub(crate) fn pin_anyway(&self) -> (State, u32) {
-        // Acquire: as in `pin`.
-        let state = State(self.state.fetch_add(PIN, Acquire));
-        (state, self.location(state))
-    }
-
-    /// As [`Entry::pin`], for heaps whose objects have several names: refuses an object that is
-    /// pinned exclusively, or freed.
-    ///
-    /// # Errors
-    /// `TooMany`, `Busy`, `Freed`. The pin is undone then.
-    #[inline]
-    pub(crate) fn pin_shared(&self) -> Result<(State, u32), NotPinned> {
-        let (state, location) = self.pin()?;
-        if state.0 & DEAD == 0 {
-            return Ok((state, location));
-        }
-        let why = if state.is_freed() {
-            Why::Freed
-        } else {
-            Why::Busy
-        };
-        Err(self.refuse(why))
-    }
-
     #[cold]
-    fn refuse(&self, why: Why) -> NotPinned {
-        NotPinned {
-            why,
-            undone: self.unpin(),
-        }
+    fn refuse(&self) -> NotPinned {
+        NotPinned(self.unpin())
     }
 
     /// Unpins the object. The caller has no access to it any more.
     #[inline]
     pub(crate) fn unpin(&self) -> Unpinned {
-        self.subtract(PIN)
-    }
-
-    /// Pins an object exclusively, until [`Entry::unpin_exclusive`]. A move that the returned state
-    /// shows must be settled before writing.
-    ///
-    /// # Errors
-    /// `Busy` if there is any pin, even one that is about to be undone, or if the word kept
-    /// changing. `Freed`.
-    #[inline]
-    pub(crate) fn pin_exclusive(&self) -> Result<(State, u32), Why> {
-        let mut state = self.state();
-        for _ in 0..EXCLUSIVE_TRIES {
-            if state.is_freed() {
-                return Err(Why::Freed);
-            }
-            if state.pins() != 0 || state.is_writer() {
-                return Err(Why::Busy);
-            }
-            let pinned = State(state.0 + (PIN | WRITER));
-            // Acquire: as in `pin`; and every `unpin`, whose reads come before the writes of this
-            // caller.
-            match self
-                .state
-                .compare_exchange(state.0, pinned.0, Acquire, Relaxed)
-            {
-                Ok(_) => return Ok((pinned, self.location(pinned))),
-                Err(now) => state = State(now),
-            }
-        }
-        Err(Why::Busy)
-    }
-
-    /// Ends an exclusive pin.
-    #[inline]
-    pub(crate) fn unpin_exclusive(&self) -> Unpinned {
-        self.subtract(PIN | WRITER)
-    }
-
-    #[inline]
-    fn subtract(&self, what: u32) -> Unpinned {
         // Release: the reads and writes under the pin, to `begin_move` (it copies what was
-        // written), to `commit` (it gives back the block that was read), to `pin_exclusive`, and to
-        // `claim`.
-        let before = self.state.fetch_sub(what, Release);
-        debug_assert!(
-            before & what & WRITER == what & WRITER && before >= PIN,
-            "E6: {:?}",
-            State(before)
-        );
-        self.claim(State(before - what))
+        // written), to `commit` (it gives back the block that was read), and to `claim`.
+        let before = self.state.fetch_sub(PIN, Release);
+        debug_assert!(before >= PIN, "E6: {:?}", State(before));
+        self.claim(State(before - PIN))
     }
 }
 
@@ -510,8 +409,7 @@ impl Entry {
     /// page-block back.
     pub(crate) fn is_dead(&self) -> bool {
         // Acquire: the `unpin` of every reader of the block, whose releases the claim continues
-        // (E7), so that its next object is written after those reads; and the key's retirement, so
-        // that its generation is known.
+        // (E7), so that its next object is written after those reads.
         State(self.state.load(Acquire)).is_dead()
     }
 

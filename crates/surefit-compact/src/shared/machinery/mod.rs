@@ -11,7 +11,7 @@
 //!         group, instance         a size-class and its lock; an instance and its quota
 //!         table, pool             the table of entries; free pages and free entries
 //!           entry_list              lists of free entries
-//!             entry, generation       an object's word, where threads meet; key generations
+//!             entry                   an object's word, where threads meet
 //!               sync, abort_on_unwind   the atomic word; a lock that is taken or ends the process
 //! ```
 
@@ -25,7 +25,6 @@ pub(super) mod entry;
 pub(super) mod entry_list;
 mod fast;
 mod foreign;
-pub(super) mod generation;
 pub(super) mod group;
 pub(super) mod guard;
 mod instance;

@@ -367,7 +367,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
 
     /// Whether an entry waits to be drained, and nobody needs the bytes of its object any more.
     fn is_waste(&self, index: u32) -> bool {
-        self.entry(index).is_dead() && self.table.is_dropped(&self.pages.memory, index)
+        self.entry(index).is_dead()
     }
 
     /// Gives back the page-block of an object that is freed and waits to be drained. Its entry

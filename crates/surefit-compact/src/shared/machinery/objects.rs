@@ -18,7 +18,7 @@ use surefit_core::{Corruption, Refused, ensure};
 
 use super::build::{self, Outlive};
 use super::engine::SharedEngine;
-use super::entry::{Entry, State, Why};
+use super::entry::{Entry, NotPinned, State};
 use super::guard::{Pinned, PinnedMut};
 use super::pool::{NO_SLOT, Slot};
 use crate::handle::{Byte, Bytes, Full, Handle, HeapId, Name};
@@ -161,8 +161,8 @@ impl<'m, R: RawMutex, G: Granularity> Objects<'m, R, G> {
         let entry = self.engine.entry(index);
         let (state, location) = match entry.pin() {
             Ok(pinned) => pinned,
-            Err(not) => {
-                self.engine.after_unpin(not.undone, index);
+            Err(NotPinned(undone)) => {
+                self.engine.after_unpin(undone, index);
                 return Err(Refused::TooManyPins);
             }
         };
@@ -340,14 +340,5 @@ impl<'m, R: RawMutex, G: Granularity> Objects<'m, R, G> {
         }
         self.engine.free(slot, index);
         Ok(())
-    }
-}
-
-/// Why a pin is refused.
-pub(crate) fn refused(why: Why) -> Refused {
-    match why {
-        Why::TooMany => Refused::TooManyPins,
-        Why::Busy => Refused::Busy,
-        Why::Freed => Refused::StaleHandle,
     }
 }

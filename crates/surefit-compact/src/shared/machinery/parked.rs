@@ -58,7 +58,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         let entry = self.entry(index);
         let state = entry.state();
         let stays = !state.is_moving() && entry.location(state) != NO_BLOCK;
-        if !stays || self.table.is_retired(&self.pages.memory, index) {
+        if !stays {
             return false;
         }
         self.deactivate(entry, state);

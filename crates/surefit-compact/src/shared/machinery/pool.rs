@@ -80,8 +80,6 @@ pub(crate) struct Pool {
     pub(crate) entries: EntryList,
     /// Entries ever made.
     pub(crate) made: u32,
-    /// Entries whose generations are exhausted.
-    pub(crate) retired: u32,
     /// The offset below which the address table may not grow without another page.
     pub(crate) floor: usize,
     /// Times that the pool's lock was taken.
@@ -96,7 +94,6 @@ impl Pool {
             frontier: 0,
             entries: EntryList::new(),
             made: 0,
-            retired: 0,
             floor,
             sections: 0,
         }

@@ -35,8 +35,6 @@ pub struct SharedStats {
     pub debt: u64,
     /// Page-blocks that are reserved as targets of moves in flight.
     pub reserved_blocks: u64,
-    /// Entries of keys whose generations are used up. They serve no object any more.
-    pub retired_keys: u64,
     /// Page-blocks moved since the heap was made.
     pub moves_total: u64,
     /// Bytes of the moved page-blocks.
@@ -102,10 +100,7 @@ impl<R: RawMutex, G: Granularity> SharedEngine<'_, R, G> {
 
     /// Counters of some groups.
     pub(crate) fn stats(&self, groups: impl Iterator<Item = u32>) -> SharedStats {
-        let mut stats = SharedStats {
-            retired_keys: u64::from(self.store.pool().retired),
-            ..SharedStats::default()
-        };
+        let mut stats = SharedStats::default();
         for group in groups {
             let section = self.enter(group);
             stats.add(&section);

@@ -2,20 +2,19 @@
 //!
 //! ```text
 //! … | entry 2 | entry 1 | entry 0 |  fixed area      the table grows downwards, and never shrinks
-//! an entry: | state | location | location | generation (keys) |
+//! an entry: | state | location | location |
 //! ```
 //! Entries never move, so any thread that holds a name can reach its entry without a lock.
 //!
 //! # Invariants
 //! - T1 Entries below `made` are initialised, and lie between the table's floor and its top.
-//! - T2 A dead entry is in exactly one list, linked through its location words, or it is retired.
-//!   The lists are that of the pool, those of groups and of threads, and the deferred lists.
+//! - T2 A dead entry is in exactly one list, linked through its location words. The lists
+//!   are that of the pool, those of groups and of threads, and the deferred lists.
 
 use core::sync::atomic::Ordering::{Acquire, Release};
 
 use super::entry::Entry;
 use super::entry_list::NIL;
-use super::generation::Generation;
 use super::pool::Pool;
 use super::sync::AtomicU32;
 use crate::memory::Memory;
@@ -25,21 +24,15 @@ use crate::memory::Memory;
 pub(crate) struct EntryTable {
     /// Offset of the end of entry 0.
     top: usize,
-    /// Bytes of an entry, including its generation if it has one.
-    stride: usize,
-    /// The generation of retired entries.
-    last_generation: u32,
     /// The number of entries made.
     made: AtomicU32,
 }
 
 impl EntryTable {
-    /// A table that grows downwards from `top`, of entries with or without generations.
-    pub(crate) const fn new(top: usize, keyed: bool) -> Self {
+    /// A table that grows downwards from `top`.
+    pub(crate) const fn new(top: usize) -> Self {
         Self {
             top,
-            stride: entry_bytes(keyed),
-            last_generation: u32::MAX,
             made: AtomicU32::new(0),
         }
     }
@@ -47,60 +40,18 @@ impl EntryTable {
     /// An entry that was made.
     #[inline]
     pub(crate) fn entry<'m>(&self, memory: &Memory<'m>, index: u32) -> &'m Entry {
-        let offset = self.top - (index as usize + 1) * self.stride;
+        let offset = self.top - (index as usize + 1) * ENTRY_BYTES;
         // SAFETY: T1: a made entry is initialised, inside the region and aligned to four (top and
-        // stride are multiples of four). Only names of made entries reach this, and entries consist
+        // the size of an entry are multiples of four). Only names of made entries reach this, and entries consist
         // of atomics.
-        unsafe { memory.shared(offset) }
-    }
-
-    /// The generation of an entry that was made, in a table of keyed entries.
-    #[inline]
-    pub(crate) fn generation<'m>(&self, memory: &Memory<'m>, index: u32) -> &'m Generation {
-        assert!(
-            self.stride == entry_bytes(true),
-            "the entries have generations"
-        );
-        let offset = self.top - (index as usize + 1) * self.stride + size_of::<Entry>();
-        // SAFETY: T1, as for `entry`: the generation is the end of a keyed entry.
         unsafe { memory.shared(offset) }
     }
 
     /// The number of an entry of this table.
     pub(crate) fn index_of(&self, memory: &Memory<'_>, entry: &Entry) -> u32 {
         let offset = memory.offset_of(entry);
-        u32::try_from((self.top - offset) / self.stride - 1)
+        u32::try_from((self.top - offset) / ENTRY_BYTES - 1)
             .expect("entries have numbers of 32 bits")
-    }
-
-    /// Whether entries have generations.
-    pub(crate) fn is_keyed(&self) -> bool {
-        self.stride == entry_bytes(true)
-    }
-
-    /// Whether an entry has no generation left for another object.
-    #[inline]
-    pub(crate) fn is_retired(&self, memory: &Memory<'_>, index: u32) -> bool {
-        self.stride == entry_bytes(true)
-            && self.generation(memory, index).number() >= self.last_generation
-    }
-
-    /// Whether the value of a dead entry's object has been dropped. Owners of handles drop it
-    /// before they free it; with keys, the claimant drops it afterwards.
-    #[inline]
-    pub(crate) fn is_dropped(&self, memory: &Memory<'_>, index: u32) -> bool {
-        self.stride != entry_bytes(true) || !self.generation(memory, index).has_glue()
-    }
-
-    /// Sets the generation of retired entries.
-    pub(crate) fn retire_at(&mut self, generation: u32) {
-        self.last_generation = generation;
-    }
-
-    /// The generation of retired entries.
-    #[inline]
-    pub(crate) fn last_generation(&self) -> u32 {
-        self.last_generation
     }
 
     /// The number of entries made, of which the pool has a copy.
@@ -111,11 +62,6 @@ impl EntryTable {
     /// Offset of the end of entry 0.
     pub(crate) fn top(&self) -> usize {
         self.top
-    }
-
-    /// Bytes of an entry, including its generation if it has one.
-    pub(crate) fn entry_bytes(&self) -> usize {
-        self.stride
     }
 
     /// Whether a number names an entry that was made. For names that may be another heap's.
@@ -133,7 +79,7 @@ impl EntryTable {
     }
 
     fn has_room(&self, pool: &Pool) -> bool {
-        pool.made != NIL && (pool.made as usize + 1) * self.stride <= self.top - pool.floor
+        pool.made != NIL && (pool.made as usize + 1) * ENTRY_BYTES <= self.top - pool.floor
     }
 
     /// Makes a new entry, if the table has room for it.
@@ -141,15 +87,11 @@ impl EntryTable {
         if !self.has_room(pool) {
             return None;
         }
-        let bytes = (pool.made as usize + 1) * self.stride;
+        let bytes = (pool.made as usize + 1) * ENTRY_BYTES;
         let (index, offset) = (pool.made, self.top - bytes);
         // SAFETY: the entry lies above the floor, which only grows downwards through fresh pages
         // (T1), so it is inside the region; it is aligned to four; nobody knows of it yet.
         unsafe { memory.table(offset, 1, Entry::new) };
-        if self.stride == entry_bytes(true) {
-            // SAFETY: as above: the generation is the end of the entry.
-            unsafe { memory.table(offset + size_of::<Entry>(), 1, Generation::new) };
-        }
         pool.made += 1;
         // Release: the entry, to any thread that finds its number among those made.
         self.made.store(pool.made, Release);
@@ -157,9 +99,7 @@ impl EntryTable {
     }
 }
 
-/// Bytes of an entry: twelve, and four for a generation.
-pub(crate) const fn entry_bytes(keyed: bool) -> usize {
-    size_of::<Entry>() + if keyed { size_of::<Generation>() } else { 0 }
-}
+/// Bytes of an entry.
+pub(crate) const ENTRY_BYTES: usize = size_of::<Entry>();
 
-const _: () = assert!(entry_bytes(false) == 12 && entry_bytes(true) == 16);
+const _: () = assert!(ENTRY_BYTES == 12);

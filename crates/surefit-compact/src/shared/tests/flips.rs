@@ -15,7 +15,6 @@ use surefit_testkit::JunkRegion;
 use crate::check::tests::flips::{Changed, Images, LENS, Named, Subject, attack, config};
 use crate::check::tests::{Duty, Field, bounds};
 use crate::handle::{Bytes, HeapId, Name};
-use crate::key::Key;
 use crate::page::{Page, SMALL_BLOCKS};
 use crate::shared::config::SharedConfig;
 use crate::shared::in_motion::put_in_motion;
@@ -27,13 +26,11 @@ use crate::shared::machinery::engine::SharedEngine;
 use crate::shared::machinery::entry_list::NIL;
 use crate::shared::machinery::objects::Objects;
 use crate::shared::machinery::pool::NO_SLOT;
-use crate::shared::one_instance::key::{KeyLocal, SharedKeyHeap};
 use crate::width::{Spread, Wide};
 
 type Lock = parking_lot::RawMutex;
 /// Puts an object in motion.
 type Moves<G> = fn(&Objects<'_, Lock, G>, u32);
-type KeyHeap<'m> = SharedKeyHeap<'m, Lock, PerClass, u8>;
 
 // ---- words -------------------------------------------------------------------------------------
 
@@ -124,7 +121,6 @@ fn words<G: Granularity>(objects: &Objects<'_, Lock, G>) -> Vec<Field> {
     places.words("pool, frontier", &raw const pool.frontier, 1);
     places.words("pool, entries", &raw const pool.entries, 2);
     places.words("pool, made", &raw const pool.made, 1);
-    places.words("pool, retired", &raw const pool.retired, 1);
     let floor = (&raw const pool.floor).cast_mut();
     places.at("pool, floor".into(), floor.cast(), size_of::<usize>());
     places.words("made", engine.table.made(), 1);
@@ -145,12 +141,10 @@ fn words<G: Granularity>(objects: &Objects<'_, Lock, G>) -> Vec<Field> {
     for page in (0..engine.pages.count()).filter_map(|number| engine.pages.page(number)) {
         places.page(engine, page);
     }
-    let entry_words = engine.table.entry_bytes() / 4;
     for index in 0..pool.made {
         let entry = core::ptr::from_ref(engine.entry(index)).cast::<u32>();
         places.words("state", entry, 1);
         places.words("location", entry.wrapping_add(1), 2);
-        places.words("generation", entry.wrapping_add(3), entry_words - 3);
     }
     places.0
 }
@@ -275,103 +269,14 @@ impl<G: Granularity> Subject for Threads<'_, '_, G> {
     }
 }
 
-/// A heap of keys, with values of two sizes.
-struct Keys<'h, 'm> {
-    heap: &'h KeyHeap<'m>,
-    local: KeyLocal<'h, 'm, Lock, PerClass, u8>,
-    turn: usize,
-}
-
-type Short = [u8; 40];
-type Long = [u8; 500];
-
-impl Keys<'_, '_> {
-    fn key<T>(&self, object: &Named) -> Key<T> {
-        let heap = self.heap.objects().id_of(0);
-        Key::new(Name::new(object.entry, heap), object.number)
-    }
-}
-
-impl Subject for Keys<'_, '_> {
-    fn is_sound(&self) -> bool {
-        self.heap.check(false).is_ok()
-    }
-
-    fn alloc(&mut self, len: usize) -> Option<Named> {
-        let (name, number) = if len == size_of::<Short>() {
-            let key = self.local.insert::<Short>([0; _]).ok()?;
-            (key.name, key.generation)
-        } else {
-            let key = self.local.insert::<Long>([0; _]).ok()?;
-            (key.name, key.generation)
-        };
-        Some(Named {
-            number,
-            ..Named::new(name.index(), len)
-        })
-    }
-
-    fn free(&mut self, object: &Named) -> bool {
-        self.local.free(self.key::<Short>(object)).is_ok()
-    }
-
-    fn resize(&mut self, _: &mut Named, _: usize) -> bool {
-        false
-    }
-
-    fn write(&mut self, object: &Named, bytes: &[u8]) -> bool {
-        if object.len == size_of::<Short>() {
-            let pinned = self.heap.pin_mut(self.key::<Short>(object));
-            return pinned.map(|mut pin| pin.copy_from_slice(bytes)).is_ok();
-        }
-        let pinned = self.heap.pin_mut(self.key::<Long>(object));
-        pinned.map(|mut pin| pin.copy_from_slice(bytes)).is_ok()
-    }
-
-    fn read(&self, object: &Named, bytes: &mut [u8]) -> bool {
-        if object.len == size_of::<Short>() {
-            let pinned = self.heap.pin(self.key::<Short>(object));
-            return pinned.map(|pin| bytes.copy_from_slice(&*pin)).is_ok();
-        }
-        let pinned = self.heap.pin(self.key::<Long>(object));
-        pinned.map(|pin| bytes.copy_from_slice(&*pin)).is_ok()
-    }
-
-    fn other(&mut self, _: usize) {
-        self.heap.compact(3);
-    }
-
-    fn live(&self) -> u32 {
-        u32::try_from(self.heap.stats().live_blocks).expect("few")
-    }
-
-    fn words(&self) -> Vec<Field> {
-        words(self.heap.objects())
-    }
-
-    /// Objects that a guard outlived wait to be drained.
-    fn prepare(&mut self, _: &[Named]) {
-        for _ in 0..2 {
-            let key = self.local.insert::<Short>([7; _]).expect("room");
-            let pinned = self.heap.pin(key).expect("live");
-            self.local.free(key).expect("live");
-            drop(pinned);
-        }
-    }
-
-    fn images(&mut self) -> Images {
-        images(self.heap.objects(), &mut self.turn)
-    }
-}
-
-/// Pins are what guards that were forgotten leave, and an object under construction has none; a
-/// generation, and the number of an instance, have no copy; a quota is what the program says. How
-/// far a move has come is known in whole steps.
+/// Pins are what guards that were forgotten leave, and an object under construction has none; the
+/// number of an instance has no copy; a quota is what the program says. How far a move has come is
+/// known in whole steps.
 fn leaves_out(changes: &[Changed<'_>]) -> bool {
     const PINS_AND_FLAGS: u64 = 0xFFFF_000C;
     changes.iter().any(|&(name, right, wrong)| {
         let pins = name.starts_with("state") && (right ^ wrong) & !PINS_AND_FLAGS == 0;
-        let said = ["generation", "number", "quota"].into_iter();
+        let said = ["number", "quota"].into_iter();
         pins || name.contains("done") || said.into_iter().any(|said| name.starts_with(said))
     })
 }
@@ -431,33 +336,6 @@ fn flips_of_several_instances_are_told_or_harmless() {
 fn flips_of_instances_without_a_bound_are_told_or_harmless() {
     let unbounded = shared_config::<PerClass>(bounds()[4]);
     attack_threads("shared, two instances, unbounded", &unbounded, 2, None);
-}
-
-#[test]
-fn flips_of_shared_keys_are_told_or_harmless() {
-    let config = shared_config::<PerClass>(bounds()[3]);
-    let mut region = JunkRegion::new(40_000, 2048, 5);
-    let heap = KeyHeap::new(region.memory(), &config).expect("large enough");
-    let local = heap.register().expect("a place");
-    for _ in 0..300 {
-        let keys = [(); 2].map(|()| local.insert(1_u32).expect("room"));
-        for key in keys {
-            local.free(key).expect("live");
-        }
-    }
-    assert!(heap.stats().retired_keys > 1);
-    let mut keys = Keys {
-        heap: &heap,
-        local,
-        turn: 0,
-    };
-    attack(
-        "SharedKeyHeap",
-        &mut keys,
-        (&[40, 500], 90),
-        251,
-        leaves_out,
-    );
 }
 
 /// What is no number, and so in no campaign: whether a move is in flight, and whether a buffer is

@@ -11,9 +11,9 @@ use crate::shared::lock::Granularity;
 use crate::shared::machinery::engine::SharedEngine;
 use crate::shared::machinery::entry::{Entry, State};
 use crate::shared::machinery::entry_list::NIL;
-use crate::shared::machinery::generation::Generation;
 use crate::shared::machinery::group::Section;
 use crate::shared::machinery::pool::PageList;
+use crate::shared::machinery::table::ENTRY_BYTES;
 
 fn same(found: u32, count: u32, at: u32) -> Result<(), Corruption> {
     ensure(
@@ -41,7 +41,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
             made,
         )?;
         let whole = self.pages.count() as usize * page;
-        let needed = made.saturating_mul(self.table.entry_bytes());
+        let needed = made.saturating_mul(ENTRY_BYTES);
         let needed = needed.saturating_sub(self.table.top() - whole);
         let floor = whole.checked_sub(needed.div_ceil(page).saturating_mul(page));
         ensure(
@@ -103,37 +103,17 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         Ok(())
     }
 
-    fn generation(&self, index: u32) -> Option<&'m Generation> {
-        let keyed = self.table.is_keyed();
-        keyed.then(|| self.table.generation(&self.pages.memory, index))
-    }
-
-    fn is_retired(&self, index: u32) -> bool {
-        self.table.is_retired(&self.pages.memory, index)
-    }
-
-    /// Every dead entry is in exactly one list, or retired.
+    /// Every dead entry is in exactly one list.
     pub(super) fn check_free_entries(&self) -> Result<(), Corruption> {
-        let (mut listed, mut retired) = (Found::default(), 0_u32);
-        let mut spare = Found::default();
+        let (mut listed, mut spare) = (Found::default(), Found::default());
         let mut free = |index: u32, _| {
             spare.add(index);
-            // Owners drop a value before they free it, and claimants before its entry is free.
-            let dropped = self.table.is_dropped(&self.pages.memory, index);
-            ensure(
-                dropped && !self.is_retired(index),
-                "T2",
-                "a free entry is retired, or its value was not dropped",
-                index as usize,
-            )
+            Ok(())
         };
         for group in self.all_groups() {
             let section = self.enter(group);
             self.walk_waiting(&section, &mut |index, _| {
-                match self.is_retired(index) {
-                    true => retired += 1,
-                    false => listed.add(index),
-                }
+                listed.add(index);
                 Ok(())
             })?;
             let found = self.walk(section.spare.head(), Entry::next, &mut free)?;
@@ -155,39 +135,31 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         let pool = self.store.pool();
         let found = self.walk(pool.entries.head(), Entry::next, &mut free)?;
         same(found, pool.entries.count(), pool.made)?;
-        let (dead, unlisted) = self.check_all_entries(pool.made)?;
+        let dead = self.check_all_entries(pool.made)?;
         listed.join(spare);
         ensure(
             dead == listed,
             "T2",
             "a free entry is lost, or in two lists",
             pool.made as usize,
-        )?;
-        ensure(
-            u64::from(unlisted) == u64::from(pool.retired) + u64::from(retired),
-            "N1",
-            "retired entries are miscounted",
-            unlisted as usize,
         )
     }
 
-    /// Verifies every entry. Returns those that have ended, and how many others are retired.
-    fn check_all_entries(&self, made: u32) -> Result<(Found, u32), Corruption> {
-        let (mut dead, mut unlisted) = (Found::default(), 0_u32);
+    /// Verifies every entry. Returns those that have ended.
+    fn check_all_entries(&self, made: u32) -> Result<Found, Corruption> {
+        let mut dead = Found::default();
         for index in 0..made {
             let state = self.entry(index).state();
             let ended = self.has_ended(state);
             self.check_entry(index, state, ended)?;
-            match ended && self.is_retired(index) {
-                true => unlisted += 1,
-                false if ended => dead.add(index),
-                false => {}
+            if ended {
+                dead.add(index);
             }
         }
-        Ok((dead, unlisted))
+        Ok(dead)
     }
 
-    /// Verifies that the group of an object exists, and the generation of an entry.
+    /// Verifies that the group of an object exists.
     fn check_entry(&self, index: u32, state: State, ended: bool) -> Result<(), Corruption> {
         let instance = state.group() >> self.class_bits;
         let known = (instance as usize) < self.instances.len()
@@ -196,18 +168,6 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
             ended || known,
             "E1",
             "an entry is of no group",
-            index as usize,
-        )?;
-        let Some(generation) = self.generation(index) else {
-            return Ok(());
-        };
-        let number = generation.number();
-        // Its keys carry odd numbers; it is even while the object is under construction.
-        let none = !state.is_freed() || !Generation::names_object(number);
-        ensure(
-            none && number <= self.table.last_generation(),
-            "N1",
-            "a generation is beyond the last, or is one of an object that was freed",
             index as usize,
         )
     }
