@@ -205,8 +205,9 @@ impl Entry {
     }
 
     /// Makes an entry dead after the caller freed its object under the group's lock, in a heap
-    /// whose names end with their objects. The entry is not in motion. Its only pins are those of forgotten guards: a
-    /// guard borrows the handle, which the free consumes. A claimed entry is dead already.
+    /// whose names end with their objects. The entry is not in motion. Its only pins are those of
+    /// forgotten guards: a guard borrows the handle, which the free consumes. A claimed entry is
+    /// dead already.
     #[inline]
     pub(crate) fn deactivate(&self) {
         self.deactivate_in(self.state());
