@@ -27,7 +27,7 @@ address=(
   compact_sharded compact_shared compact_shared_bytes compact_shared_parked
   direct_attacks direct_pooled
   freelist_limits freelist_run
-  gc_access gc_arena_ends gc_compact_fit gc_ends gc_shapes
+  gc_judged
 )
 thread=(compact_beside compact_sharded compact_stress direct_shared)
 

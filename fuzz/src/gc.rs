@@ -9,7 +9,7 @@ use surefit_freelist::{
 };
 use surefit_gc::{Collector, CompactFit, FreeList, Incremental, Settings, Stepwise, Sweep};
 
-#[path = "../../crates/surefit-gc/tests/common/mod.rs"]
+#[path = "../../crates/surefit-gc/tests/it/common/mod.rs"]
 pub mod judge;
 use judge::steps::Steps;
 use judge::{Fault, World, step, steps};

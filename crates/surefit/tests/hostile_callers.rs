@@ -393,12 +393,15 @@ fn the_sources_are_read_as_they_are_meant() {
     assert_eq!(expanded("zero"), ["zero"]);
     assert!(is_there(
         "surefit-freelist",
-        "tests/attacks::granules_of_any_request_hold_it"
+        "tests/it/attacks::granules_of_any_request_hold_it"
     ));
     assert!(is_there("surefit-gc", "tests/ui/escapes_the_mutation.rs"));
     assert!(
-        !is_there("surefit-freelist", "tests/attacks::in_use"),
+        !is_there("surefit-freelist", "tests/it/attacks::in_use"),
         "no test"
     );
-    assert!(!is_there("surefit-freelist", "tests/attacks::no_such_test"));
+    assert!(!is_there(
+        "surefit-freelist",
+        "tests/it/attacks::no_such_test"
+    ));
 }

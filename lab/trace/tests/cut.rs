@@ -5,6 +5,7 @@
 //! never long. So lifetimes and sizes are as in the recording, and the live bytes fit a small
 //! board.
 
+#[path = "it/common/mod.rs"]
 mod common;
 
 use std::collections::{BTreeSet, HashMap, HashSet};

@@ -1,7 +1,5 @@
 //! Call sites: version 2 of the format. Traces without them stay as they were, byte for byte.
 
-mod common;
-
 use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
 
 use proptest::prelude::*;

@@ -6,10 +6,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use surefit_compact::{Bound, Config, Geometry, GeometrySpec};
 use surefit_gc::{CompactFit, Extent, Generational, OneByOne, Round};
 
-use super::common::Verdict;
-use super::common::generations::program::step;
-use super::common::generations::{Aged, Forgets};
 use super::*;
+use crate::common::Verdict;
+use crate::common::generations::program::step;
+use crate::common::generations::{Aged, Forgets};
 use surefit_freelist::When;
 
 /// What a run must have seen.
@@ -221,10 +221,10 @@ fn the_judge_objects_if_nothing_is_remembered() {
 fn old_list<'m>(
     region: &'m mut JunkRegion,
     objects: u64,
-) -> (Generational<'m, FreeList<'m, Lists>>, common::Graph) {
+) -> (Generational<'m, FreeList<'m, Lists>>, crate::common::Graph) {
     let gc = Collector::<FreeList<'_, Lists>>::new(region.memory(), Settings::default());
     let mut gc = Generational::over(gc.expect("large enough"));
-    let mut graph = common::Graph::new(Fault::Nothing);
+    let mut graph = crate::common::Graph::new(Fault::Nothing);
     for _ in 0..objects {
         let object = gc.alloc(&mut graph, 12).expect("room");
         gc.store_data(object, 1, 1);
@@ -287,7 +287,7 @@ fn a_full_collection_follows_when_old_objects_pile_up() {
     let mut region = JunkRegion::new(1 << 16, 64, 1);
     let gc = Collector::<FreeList<'_, Lists>>::new(region.memory(), Settings::default());
     let mut gc = Generational::over(gc.expect("large enough"));
-    let mut graph = common::Graph::new(Fault::Nothing);
+    let mut graph = crate::common::Graph::new(Fault::Nothing);
     for nth in 0..40_000 {
         let object = gc.alloc(&mut graph, 12).expect("room");
         if nth % 8 == 0 {

@@ -1,9 +1,7 @@
 //! The bundled traces, and the others where they lie beside the checkout: read, counted, written
 //! again.
 
-mod common;
-
-use common::{bundled, fixture_paths, unpacked};
+use crate::common::{bundled, fixture_paths, unpacked};
 use surefit_trace::{CheckedReader, Peak, Reader, Stats, Trace};
 
 #[test]

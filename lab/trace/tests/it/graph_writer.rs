@@ -1,10 +1,8 @@
 //! What the writer writes, the reader reads as it was; what breaks a rule, it refuses.
 
-mod common;
-
-use common::graph;
-use common::graph_naive::{Told, told};
-use common::graph_program::arbitrary;
+use crate::common::graph;
+use crate::common::graph_naive::{Told, told};
+use crate::common::graph_program::arbitrary;
 use proptest::prelude::{any, prop, proptest};
 use surefit_trace::TraceError;
 use surefit_trace::graph::{Change, Class, Object, Reader, Reference, Step, Walk, Writer};

@@ -1,11 +1,9 @@
 //! Graphs that break collectors: deep, wide, dense. They run on a thread that has no stack for
 //! recursion.
 
-mod common;
-
 use std::mem::MaybeUninit;
 
-use common::{Fault, Graph, HEAD};
+use crate::common::{Fault, Graph, HEAD};
 use surefit_freelist::{Bitmap, Immediate, Segregated, Tree};
 use surefit_gc::{Collection, Collector, Edges, FreeList, Object, Settings, Sweep};
 

@@ -1,9 +1,7 @@
 //! Every program of a few steps on a Compact-fit heap of a few pages, under the judge after every
 //! step.
 
-mod common;
-
-use common::{Fault, STEPS, World, run_every_step};
+use crate::common::{Fault, STEPS, World, run_every_step};
 use surefit_compact::{Bound, Config, Fraction, Geometry, GeometrySpec, PageOrder, Spacing};
 use surefit_gc::{Collector, CompactFit};
 use surefit_testkit::JunkRegion;

@@ -1,6 +1,5 @@
 //! Random programs on every free-list space under the judge, and the judge under clients that lie.
 
-mod common;
 #[path = "judge/generations.rs"]
 mod generations;
 #[path = "judge/in_steps.rs"]
@@ -8,7 +7,7 @@ mod in_steps;
 #[path = "judge/nursery.rs"]
 mod nursery;
 
-use common::{Fault, Random, World, program};
+use crate::common::{Fault, Random, World, program};
 use surefit_freelist::{
     Best, Bins, Bitmap, Deferred, First, Immediate, Index, Linear, Never, Next, NextHitTable,
     PowersOfTwo, Scan, Segregated, SingleList, SizeTree, Tree, TwoLevel, Worst,

@@ -2,11 +2,10 @@
 
 #[path = "compact_fit/certified.rs"]
 mod certified;
-mod common;
 #[path = "compact_fit/schedules.rs"]
 mod schedules;
 
-use common::{Fault, Random, World, program};
+use crate::common::{Fault, Random, World, program};
 use surefit_compact::{Bound, Config, Fraction, Geometry, GeometrySpec, PageOrder};
 use surefit_core::Refused;
 use surefit_gc::{Client, Collector, CompactFit, Edges, Incremental, Object, Scanned, Space};

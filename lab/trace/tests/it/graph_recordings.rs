@@ -1,12 +1,10 @@
 //! The bundled object graphs, and the others where they lie beside the checkout: read, counted,
 //! replayed on a model.
 
-mod common;
-
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use common::{graph, graph_paths};
+use crate::common::{graph, graph_paths};
 use surefit_trace::graph::{Change, Object, Reader, Stats, Step, Walk};
 
 fn steps(path: &Path) -> impl Iterator<Item = Step> {

@@ -1,10 +1,9 @@
 //! Every program of a few steps on a heap of a few granules, under the judge after every step.
 
-mod common;
 #[path = "exhaustive/generations.rs"]
 mod generations;
 
-use common::{Fault, STEPS, World, run_every_step};
+use crate::common::{Fault, STEPS, World, run_every_step};
 use surefit_freelist::{
     Bitmap, Deferred, First, Immediate, Index, Linear, Never, Next, NextHitTable, PowersOfTwo,
     Scan, Segregated, SingleList, Tree, TwoLevel, Worst,

@@ -4,8 +4,8 @@
 use surefit_compact::{Bound, Config, Geometry, GeometrySpec};
 use surefit_gc::{CompactFit, Incremental};
 
-use super::common::steps::{Steps, step};
 use super::*;
+use crate::common::steps::{Steps, step};
 
 /// What a run must have seen.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,10 +1,8 @@
 //! Whatever is wrong with a recorded graph is one line that says where and how to mend it.
 
-mod common;
-
 use std::io::{Cursor, Read, repeat};
 
-use common::{bundled, graph, packed, unpacked};
+use crate::common::{bundled, graph, packed, unpacked};
 use surefit_trace::graph::{Reader, Step};
 use surefit_trace::{Problem, TraceError};
 

@@ -1,11 +1,9 @@
 //! Compressed frames that zstd's library in C wrote, and one of ours that it reads;
 //! `frames/README.md` says where each comes from.
 
-mod common;
-
 use std::io::{self, Read};
 
-use common::{bundled, packed};
+use crate::common::{bundled, packed};
 use surefit_trace::graph::compressed;
 use surefit_trace::{Problem, Trace, check_bytes};
 

@@ -1,9 +1,7 @@
 //! Large objects at the other end of the region, and heaps that grow: where objects lie, when the
 //! heap grows, refusals.
 
-mod common;
-
-use common::{Fault, Graph};
+use crate::common::{Fault, Graph};
 use surefit_core::Refused;
 use surefit_freelist::{
     Bitmap, Deferred, First, Immediate, Index, Linear, Never, NextHitTable, PowersOfTwo,

@@ -1,10 +1,8 @@
 //! Any recording is read as a plain decoder reads it, or refused where that refuses it.
 
-mod common;
-
-use common::graph_naive::{Told, decode, told};
-use common::graph_program::arbitrary;
-use common::{graph, packed, unpacked};
+use crate::common::graph_naive::{Told, decode, told};
+use crate::common::graph_program::arbitrary;
+use crate::common::{graph, packed, unpacked};
 use proptest::prelude::{any, prop, proptest};
 use surefit_trace::TraceError;
 use surefit_trace::graph::{Reader, Stats, Step};

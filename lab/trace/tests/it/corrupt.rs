@@ -1,9 +1,7 @@
 //! Whatever is wrong with a trace is one line that says where; nothing panics and nothing unsound
 //! passes.
 
-mod common;
-
-use common::{bundled, decode, packed, unpacked};
+use crate::common::{bundled, decode, packed, unpacked};
 use surefit_trace::{Align, Call, Event, Op, Problem, Reader, Trace, TraceError, check_bytes};
 
 const MALLOC: Call = Call::Malloc;

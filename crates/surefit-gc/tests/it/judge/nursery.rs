@@ -5,10 +5,10 @@
 use surefit_compact::{Bound, Config, Geometry, GeometrySpec, Spacing};
 use surefit_gc::{CompactFit, Generational, Nursery, Promotions};
 
-use super::common::generations::Aged;
-use super::common::{Graph, HEAD};
 use super::generations::{Seen, run as run_aged};
 use super::*;
+use crate::common::generations::Aged;
+use crate::common::{Graph, HEAD};
 
 const BOUNDS: [Bound; 3] = [Bound::DEFAULT, Bound::Unbounded, Bound::Pages(1)];
 

@@ -4,9 +4,9 @@
 use surefit_compact::{Bound, Config, Geometry, GeometrySpec, Spacing};
 use surefit_gc::{Collector, CompactFit, Generational, OneByOne};
 
-use super::common::generations::{Aged, Forgets};
-use super::common::{Fault, STEPS, Verdict};
 use super::*;
+use crate::common::generations::{Aged, Forgets};
+use crate::common::{Fault, STEPS, Verdict};
 
 /// Further words of the objects of one slot, and of those with two.
 type Sizes = [usize; 2];

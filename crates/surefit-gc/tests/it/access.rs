@@ -1,13 +1,11 @@
 //! The collector as a program sees it: stale references, weak references, clients that unwind,
 //! refusals, counts.
 
-mod common;
-
 use std::cell::Cell;
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use common::{Fault, Graph, HEAD};
+use crate::common::{Fault, Graph, HEAD};
 use surefit_core::Refused;
 use surefit_freelist::{
     Bitmap, Deferred, Immediate, Index, Linear, Never, NextHitTable, Segregated, Tree,

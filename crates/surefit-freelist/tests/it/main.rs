@@ -1,0 +1,12 @@
+//! The tests of the free lists, as one program.
+
+mod attacks;
+mod bounds;
+mod buddy;
+mod double_free;
+mod jamaica;
+mod limits;
+mod run;
+mod segregated;
+mod shadow;
+mod sweep;
