@@ -8,7 +8,7 @@ cd "$(dirname "$0")/../.."
 command -v heaptrack >/dev/null || { echo "NOT RUN: formats (no heaptrack here: apt-get install heaptrack)" && exit 0; }
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
-cargo build --locked
+cargo build --locked --bin surefit
 surefit=$(realpath "${CARGO_TARGET_DIR:-target}")/debug/surefit
 cc -g -O1 lab/formats/tests/it/recordings/lists.c -o "$place/lists" -lpthread
 
