@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Result, ensure};
 use clap::{Arg, ArgMatches, Args as _, Command, FromArgMatches, Subcommand};
 
-use crate::experiments::ENTRIES;
+use crate::experiments::{DESCRIBED, ENTRIES};
 use crate::kit::draw::{page, text};
 use crate::kit::{Entry, Request};
 use surefit_measure::output::{self, Format};
@@ -59,7 +59,7 @@ impl FromArgMatches for Chosen {
 
 impl Subcommand for Chosen {
     fn augment_subcommands(command: Command) -> Command {
-        ENTRIES.iter().fold(command, |command, entry| {
+        DESCRIBED.iter().fold(command, |command, entry| {
             let one = Options::augment_args(Command::new(entry.name)).about(entry.about);
             let one = hidden(one, "files", !entry.takes_traces);
             command.subcommand(hidden(one, "rounds", !entry.takes_rounds))
@@ -71,7 +71,7 @@ impl Subcommand for Chosen {
     }
 
     fn has_subcommand(name: &str) -> bool {
-        ENTRIES.iter().any(|entry| entry.name == name)
+        DESCRIBED.iter().any(|entry| entry.name == name)
     }
 }
 

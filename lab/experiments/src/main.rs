@@ -126,14 +126,14 @@ fn described() -> clap::Command {
 
 #[cfg(test)]
 mod tests {
-    use super::experiments::ENTRIES;
+    use super::experiments::DESCRIBED;
     use super::kit::papers::{self, Shown};
     use super::{described, list};
 
     #[test]
     fn every_experiment_is_listed_with_what_it_shows() {
         let list = list::list(&described());
-        let reports = ENTRIES.iter().map(|entry| entry.name);
+        let reports = DESCRIBED.iter().map(|entry| entry.name);
         for name in ["all", "automaton"].into_iter().chain(reports) {
             let line = list.lines().find(|line| line.starts_with(name));
             assert!(line.is_some_and(|line| line.len() > 30), "{name}: {list}");

@@ -34,7 +34,7 @@ mod table_3;
 mod table_4;
 mod throughput;
 
-use crate::kit::Entry;
+use crate::kit::{Described, Entry};
 
 /// Every experiment that yields a report, in the order in which `all` runs them.
 pub(crate) const ENTRIES: &[Entry] = &[
@@ -71,3 +71,14 @@ pub(crate) const ENTRIES: &[Entry] = &[
     gc_mmu::ENTRY,
     gc_incremental::ENTRY,
 ];
+
+/// What is said of each of [`ENTRIES`].
+pub(crate) const DESCRIBED: [Described; ENTRIES.len()] = {
+    let mut described = [ENTRIES[0].described(); ENTRIES.len()];
+    let mut number = 1;
+    while number < ENTRIES.len() {
+        described[number] = ENTRIES[number].described();
+        number += 1;
+    }
+    described
+};

@@ -19,6 +19,19 @@ pub(crate) struct Entry {
     pub(crate) run: fn(&Request) -> anyhow::Result<Report>,
 }
 
+/// An experiment without what runs it: whoever lists experiments need not compile them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Described {
+    /// Its name on the command line.
+    pub(crate) name: &'static str,
+    /// What it shows, in one line.
+    pub(crate) about: &'static str,
+    /// Whether it replays traces, so that FILE arguments have a meaning.
+    pub(crate) takes_traces: bool,
+    /// Whether it times anything, so that rounds have a meaning.
+    pub(crate) takes_rounds: bool,
+}
+
 /// What an experiment gets: files, size, rounds.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Request {
@@ -42,6 +55,16 @@ pub(crate) struct Run {
 }
 
 impl Entry {
+    /// What is said of it.
+    pub(crate) const fn described(&self) -> Described {
+        Described {
+            name: self.name,
+            about: self.about,
+            takes_traces: self.takes_traces,
+            takes_rounds: self.takes_rounds,
+        }
+    }
+
     /// Whether the files it takes are object graphs, rather than traces of allocations.
     pub(crate) fn takes_graphs(&self) -> bool {
         self.takes_traces && self.name.starts_with("gc-")

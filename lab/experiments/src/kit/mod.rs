@@ -27,7 +27,7 @@ pub(crate) mod verdict;
 pub(crate) mod whose;
 
 pub(crate) use claim::Claim;
-pub(crate) use entry::{Entry, Request, Run};
+pub(crate) use entry::{Described, Entry, Request, Run};
 pub(crate) use grid::{Grid, GridRow, Placed};
 pub(crate) use over::OnProgram;
 pub(crate) use plot::{Axis, Plot, Series};
