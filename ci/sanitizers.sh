@@ -20,14 +20,15 @@ export SUREFIT_STRESS="${SUREFIT_STRESS:-0.5}"
 # their models are not here: ci/fuzz.sh drives them, under the address sanitizer too.
 address=(
   compact_attacks compact_branded compact_pieces compact_shared_attacks compact_stress direct_one_owner direct_shared
-  freelist_attacks gc_arena gc_attacks
+  freelist_attacks gc_arena gc_attacks papers_attacks
 )
 [ "${SUREFIT_TESTS:-}" != all ] || address+=(
-  compact_beside compact_block_table compact_collect compact_contiguous
+  compact_beside compact_collect compact_contiguous
   compact_sharded compact_shared compact_shared_bytes compact_shared_parked
   direct_attacks direct_pooled
   freelist_limits freelist_run
   gc_judged
+  papers_it
 )
 thread=(compact_beside compact_sharded compact_stress direct_shared)
 

@@ -24,9 +24,6 @@ crates/surefit-compact/src/brand.rs
 crates/surefit-compact/src/branded/handle.rs
 crates/surefit-compact/src/branded/heap.rs
 crates/surefit-compact/src/byte_key.rs
-crates/surefit-compact/src/block_table/bytes.rs
-crates/surefit-compact/src/block_table/frames.rs
-crates/surefit-compact/src/block_table/values.rs
 crates/surefit-compact/src/class.rs
 crates/surefit-compact/src/contiguous.rs
 crates/surefit-direct/src/one_owner/memory.rs

@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 out=$(mktemp)
 trap 'rm -f "$out"' EXIT
-SUREFIT_FLIPS=1 cargo test --release --locked -p surefit-compact -p surefit-direct -p surefit-gc --lib flips -- --nocapture | tee "$out"
+SUREFIT_FLIPS=1 cargo test --release --locked -p surefit-compact -p surefit-direct -p surefit-gc -p surefit-papers --lib flips -- --nocapture | tee "$out"
 echo "| heap | words | flips | told | harmless by drive | left out by name | silent |"
 echo "| --- | --- | --- | --- | --- | --- | --- |"
 grep -o '| .* |$' "$out"

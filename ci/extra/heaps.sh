@@ -5,5 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 SUREFIT_HEAPS=${1:-100000} cargo test --locked -p surefit-compact --test exact_bytes -- --nocapture
+SUREFIT_HEAPS=${1:-100000} cargo test --locked -p surefit-papers --test it exact -- --nocapture
 SUREFIT_EXHAUST=1 cargo test --locked -p surefit-compact --test exhausted_certificates -- --nocapture
+SUREFIT_EXHAUST=1 cargo test --locked -p surefit-papers --test it exhausted -- --nocapture
 SUREFIT_TESTS=all bash ci/sanitizers.sh address

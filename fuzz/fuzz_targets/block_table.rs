@@ -4,10 +4,10 @@
 
 use std::alloc::Layout;
 
-use surefit_compact::block_table::{BlockTableConfig, BlockTableHeap};
-use surefit_compact::{Bound, Bytes, Fraction, Narrow, Wide, Width};
+use surefit_compact::{Bound, Fraction, Narrow, Wide, Width};
 use surefit_fuzz::input::Input;
 use surefit_fuzz::region::Region;
+use surefit_papers::block_table::{BlockTableConfig, BlockTableHeap, Bytes};
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     let mut input = Input::new(data);
@@ -25,13 +25,13 @@ struct Object {
     places: Vec<usize>,
 }
 
-struct Run<'m, W: Width> {
+struct Run<'m, W: Width<Generation = ()>> {
     heap: BlockTableHeap<'m, W>,
     objects: Vec<Object>,
     steps: usize,
 }
 
-fn run<W: Width>(input: &mut Input<'_>, most_bytes: usize) {
+fn run<W: Width<Generation = ()>>(input: &mut Input<'_>, most_bytes: usize) {
     let (frame, page) = (16 << input.below(7), 1024 << input.below(3));
     let Ok(config) = BlockTableConfig::with_pages::<W>(frame, bound(input), page) else {
         return;
@@ -64,7 +64,7 @@ fn bound(input: &mut Input<'_>) -> Bound {
     }
 }
 
-impl<W: Width> Run<'_, W> {
+impl<W: Width<Generation = ()>> Run<'_, W> {
     fn step(&mut self, input: &mut Input<'_>) {
         self.steps += 1;
         match input.byte() % 12 {

@@ -38,8 +38,7 @@
 //! - `many-classes` (default): geometries of up to 128 size-classes. Without it a geometry has at
 //!   most 32, and tables for so many: [`Config::TINY`] has 1,136 bytes instead of 3,256 on a
 //!   Cortex-M4. There is no `Geometry::DEFAULT`.
-//! - `pieces` (default): byte objects in pieces. Without it a byte object has at most a page. Block
-//!   tables (`block_table`) need all three.
+//! - `pieces` (default): byte objects in pieces. Without it a byte object has at most a page.
 //! - `critical-section`: [`shared::CriticalSection`], a lock for bare metal. It costs the crate
 //!   `critical-section`, and turns on `portable-atomic`.
 //! - `portable-atomic`: shared heaps ([`shared`]) on targets without compare-and-exchange
@@ -74,12 +73,6 @@
 
 mod address;
 mod banks;
-#[cfg(all(feature = "holes", feature = "many-classes", feature = "pieces"))]
-#[cfg_attr(
-    docsrs,
-    doc(cfg(all(feature = "holes", feature = "many-classes", feature = "pieces")))
-)]
-pub mod block_table;
 pub mod bounds;
 mod brand;
 pub mod branded;
@@ -118,8 +111,6 @@ mod supply;
 mod width;
 mod windows;
 
-#[cfg(all(feature = "holes", feature = "many-classes", feature = "pieces"))]
-pub use block_table::{BlockTableConfig, BlockTableHeap};
 pub use byte_key::ByteKey;
 pub use certify::{Certificate, Demand, DemandMeter};
 pub use config::{Config, ConfigError};

@@ -3,7 +3,6 @@
 
 use core::alloc::Layout;
 
-use surefit_compact::block_table::{BlockTableConfig, BlockTableHeap};
 use surefit_compact::layout::{class_state_bytes, fixed_bytes, page_record_bytes, pages_in};
 use surefit_compact::pieces::{Division, Pieces};
 use surefit_compact::shared::{PerClass, PerPage, ShardedHeap, SharedConfig, SharedHeap};
@@ -16,10 +15,6 @@ use surefit_testkit::JunkRegion;
 use surefit_testkit::extremes::{HALF, SIZES, too_aligned, too_large};
 
 type Lock = parking_lot::RawMutex;
-
-fn small() -> Layout {
-    Layout::from_size_align(5000, 8).expect("valid")
-}
 
 fn check_heap<W: Width<Generation = ()>>(width: usize, piece: Option<usize>) {
     let spec = GeometrySpec {
@@ -119,38 +114,6 @@ fn a_heap_of_keys_compacts_by_any_number() {
     }
     heap.compact(u64::MAX);
     assert_eq!(heap.check(), Ok(()));
-}
-
-#[test]
-fn a_block_table_heap_refuses_what_no_region_holds() {
-    for (frame, page) in [(16, 1024), (32, 4096), (4096, 4096), (4096, 1 << 15)] {
-        let config =
-            BlockTableConfig::with_pages::<Wide>(frame, Bound::DEFAULT, page).expect("valid");
-        let mut region = JunkRegion::new(9 * page + 20_000, page, 3);
-        let heap = BlockTableHeap::<Wide>::new(region.memory(), &config).expect("large enough");
-        let mut object = heap.alloc(small()).expect("room");
-        let before = (heap.stats(), heap.parts());
-        for layout in too_large()
-            .filter(|layout| layout.size() > 400_000)
-            .chain(too_aligned())
-        {
-            assert!(heap.alloc(layout).is_err(), "{layout:?}");
-            assert!(heap.alloc_zeroed(layout).is_err(), "{layout:?}");
-            assert!(heap.resize(&mut object, layout).is_err(), "{layout:?}");
-        }
-        for size in SIZES {
-            assert!(!heap.can_allocate(size, usize::MAX), "{size}");
-            assert_eq!(
-                heap.can_allocate(size, 0),
-                size <= heap.largest_free(),
-                "{size}"
-            );
-            let _ = (heap.row_class_stats(size), config.frames_of(size));
-        }
-        heap.compact(u64::MAX);
-        assert_eq!((heap.stats(), heap.parts()), before);
-        assert_eq!(heap.check(), Ok(()));
-    }
 }
 
 #[test]

@@ -8,6 +8,7 @@
 //! | `region` | [`JunkRegion`]: memory full of junk; [`ExactMemory`]: exact length and place |
 //! | `random` | [`Random`]: seeded numbers |
 //! | `extremes` | sizes and layouts at both ends, and around every power of two |
+//! | `exhaust` | all orders of calls within a small demand on real heaps |
 //! | `flips` | each word of a heap changed: the checker tells it, or a drive proves it harmless |
 //! | `growth` | the instructions of calls beside few and many objects, as a table |
 //! | `small_trace`, `printed` | with the feature `command`: a trace in a file; what a command printed |
@@ -25,6 +26,7 @@
 //! let _region = JunkRegion::new(4096, 4096, 7);
 //! ```
 
+pub mod exhaust;
 pub mod extremes;
 pub mod flips;
 pub mod growth;

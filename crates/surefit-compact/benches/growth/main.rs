@@ -56,7 +56,6 @@ fn main() -> ExitCode {
         grown::branded(table);
         grown::os(table);
         single::keys(table);
-        single::block_table(table);
         shared::threads(table);
         shared_bytes::rows(table);
         shared::instances(table);

@@ -4,14 +4,12 @@
 use core::alloc::Layout;
 use core::hint::black_box;
 
-use surefit_compact::block_table::{BlockTableConfig, BlockTableHeap};
-use surefit_compact::{ByteKey, Bytes, Config, Handle, Heap, Key, KeyHeap, SizeClass, Wide};
+use surefit_compact::{ByteKey, Bytes, Config, Handle, Heap, Key, KeyHeap, SizeClass};
 use surefit_testkit::growth::{Grows, Table};
 
 use crate::{OBJECTS, Object, region};
 
 static CONFIG: Config = Config::DEFAULT;
-static BLOCK_TABLE: BlockTableConfig = BlockTableConfig::DEFAULT;
 
 /// A heap with objects, every tenth of them freed, and one object of bytes.
 pub(crate) struct Scene {
@@ -211,67 +209,6 @@ pub(crate) fn keys(table: &mut Table) {
     });
     let all = Grows::With("the region and its objects");
     table.row("check", OBJECTS, all, keyed, |s| {
-        s.heap.check().expect("sound");
-    });
-}
-
-/// A heap of the paper's block table.
-struct Rows {
-    heap: BlockTableHeap<'static, Wide>,
-    objects: Vec<Option<Bytes<u8>>>,
-}
-
-fn rows(objects: usize) -> Rows {
-    let bytes = objects * 120 + (4 << 20);
-    let heap: BlockTableHeap =
-        BlockTableHeap::new(region(bytes), &BLOCK_TABLE).expect("large enough");
-    let alloc = |_| Some(heap.alloc_zeroed(layout(40)).expect("fits"));
-    let mut objects: Vec<_> = (0..objects).map(alloc).collect();
-    for freed in objects.iter_mut().skip(7).step_by(10) {
-        heap.free_bytes(freed.take().expect("once"));
-    }
-    heap.compact(u64::MAX);
-    Rows { heap, objects }
-}
-
-pub(crate) fn block_table(table: &mut Table) {
-    table.heap("BlockTableHeap");
-    let mut constant = |name, call: fn(&mut Rows)| {
-        table.row(name, OBJECTS, Grows::No, rows, call);
-    };
-    constant("alloc, 40 bytes", |s| {
-        let _ = black_box(s.heap.alloc(layout(40)).expect("fits"));
-    });
-    constant("free_bytes, 40 bytes", |s| {
-        let object = s.objects[51].take().expect("once");
-        s.heap.free_bytes(object);
-    });
-    constant("resize, 40 to 200 bytes", |s| {
-        let object = s.objects[51].as_mut().expect("there");
-        s.heap.resize(object, layout(200)).expect("fits");
-    });
-    constant("chunk", |s| {
-        let object = s.objects[51].as_ref().expect("there");
-        black_box(s.heap.chunk(object, 20).len());
-    });
-    constant("compact, nothing to move", |s| {
-        black_box(s.heap.compact(1));
-    });
-    constant("stats", |s| {
-        black_box(s.heap.stats());
-    });
-    constant("parts", |s| {
-        black_box(s.heap.parts());
-    });
-    constant("can_allocate", |s| {
-        black_box(s.heap.can_allocate(40, 8));
-    });
-    let search = Grows::With("the logarithm of the region");
-    table.row("largest_free", OBJECTS, search, rows, |s| {
-        black_box(s.heap.largest_free());
-    });
-    let all = Grows::With("the region and its objects");
-    table.row("check", OBJECTS, all, rows, |s| {
         s.heap.check().expect("sound");
     });
 }

@@ -70,6 +70,16 @@ impl<W: Width<Generation = ()>> EntryHeap<'_, W> {
         Ok(entry)
     }
 
+    /// As [`EntryHeap::allocate_entry`], but leaves the bytes as they are, apart from spines: for
+    /// objects that the caller writes before it reads them.
+    ///
+    /// # Errors
+    /// What was exhausted; the heap is unchanged.
+    #[inline]
+    pub fn allocate_entry_uninit(&self, len: usize) -> Result<u32, Refused> {
+        self.allocate_bytes(len, ALIGN)
+    }
+
     #[inline(never)]
     fn allocate_entry_in_pieces(&self, len: usize) -> Result<u32, Refused> {
         let entry = self.allocate_bytes(len, ALIGN)?;

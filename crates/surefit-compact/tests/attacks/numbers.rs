@@ -5,11 +5,10 @@ use core::alloc::Layout;
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use surefit_compact::block_table::{BlockTableConfig, BlockTableHeap};
 use surefit_compact::certify::{Budget, ClassSet};
 use surefit_compact::{
-    Bound, Bytes, Config, ConfigError, EntryHeap, Fraction, Generation, Geometry, GeometrySpec,
-    Heap, KeyHeap, Keyed, Medium, Narrow, PageOrder, Spacing, Tail, Wide, Width, Word, layout,
+    Bound, Config, ConfigError, EntryHeap, Fraction, Generation, Geometry, GeometrySpec, Heap,
+    KeyHeap, Keyed, Medium, Narrow, PageOrder, Spacing, Tail, Wide, Width, Word, layout,
 };
 use surefit_core::{RawHeap, Refused};
 use surefit_direct::DirectHeap;
@@ -82,7 +81,8 @@ fn lengths_in_a_heap<W: Width<Generation = ()>>(piece: Option<usize>, bound: Bou
             }
             let _ = heap.can_allocate_bytes(size, align);
         }
-        if let Ok(entry) = heap.allocate_entry(size) {
+        for allocated in [heap.allocate_entry(size), heap.allocate_entry_uninit(size)] {
+            let Ok(entry) = allocated else { continue };
             assert!(size < REGION);
             assert!(heap.live_blocks().any(|block| block.index == entry));
         }
@@ -117,36 +117,22 @@ fn offsets_beyond_an_object_panic_before_anything_is_read() {
     let config = config(4, Some(64), Bound::DEFAULT);
     let mut memory = vec![MaybeUninit::new(9); REGION];
     let heap: Heap = Heap::new(&mut memory, &config).expect("large enough");
-    let table_config = BlockTableConfig::DEFAULT;
-    let mut memory = vec![MaybeUninit::new(9); REGION];
-    let table: BlockTableHeap = BlockTableHeap::new(&mut memory, &table_config).expect("room");
     for len in [0, 1, 40, 64, 65, 3000] {
         let layout = Layout::from_size_align(len, 1).expect("valid");
         let mut bytes = heap.alloc_zeroed(layout).expect("room");
-        let mut frames = table.alloc_zeroed(layout).expect("room");
         for offset in sizes().into_iter().filter(|&offset| offset > len) {
             panics(|| heap.chunk(&bytes, offset).len());
             panics(|| heap.chunk_mut(&mut bytes, offset).len());
             panics(|| heap.read_at(&bytes, offset, &mut [0]));
             panics(|| heap.write_at(&mut bytes, offset, &[0]));
-            panics(|| table.chunk(&frames, offset).len());
-            panics(|| table.chunk_mut(&mut frames, offset).len());
-            panics(|| table.read_at(&frames, offset, &mut [0]));
-            panics(|| table.write_at(&mut frames, offset, &[0]));
-            panics(|| table.address(&frames, offset));
         }
         panics(|| heap.read_at(&bytes, 0, &mut vec![0; len + 1]));
         panics(|| heap.write_at(&mut bytes, len, &[0]));
-        panics(|| table.read_at(&frames, 0, &mut vec![0; len + 1]));
-        panics(|| table.write_at(&mut frames, len, &[0]));
-        panics(|| table.address(&frames, len));
-        assert!(heap.chunk(&bytes, len).is_empty() && table.chunk(&frames, len).is_empty());
+        assert!(heap.chunk(&bytes, len).is_empty());
         // Nothing at all may be copied from anywhere.
         heap.read_at(&bytes, usize::MAX, &mut []);
-        table.write_at(&mut frames, usize::MAX, &[]);
     }
     heap.check().expect("sound");
-    table.check().expect("sound");
 }
 
 /// Size-classes of a partitioning with more of them than the heap has.
@@ -208,17 +194,6 @@ fn assert_pieces_and_order(config: Result<Config, ConfigError>, page_bytes: usiz
     assert_eq!(original.order(), PageOrder::Original);
 }
 
-fn assert_frames(frame: usize, page_bytes: usize) {
-    let config = BlockTableConfig::with_pages::<Wide>(frame, Bound::DEFAULT, page_bytes);
-    let Ok(config) = config else { return };
-    for len in sizes() {
-        assert!(config.frames_of(len) >= len / frame);
-    }
-    assert!(config.region_max::<Narrow>() <= config.region_max::<Wide>());
-    let original = config.with_order(PageOrder::Original);
-    assert!(original.is_err(), "a bound in holes");
-}
-
 #[test]
 fn specifications_of_any_numbers_are_refused_or_valid() {
     let mut valid = 0;
@@ -253,52 +228,8 @@ fn specifications_of_any_numbers_are_refused_or_valid() {
                 }
             }
         }
-        sizes()
-            .into_iter()
-            .for_each(|frame| assert_frames(frame, page_bytes));
     }
     assert!(valid > 100);
-}
-
-#[test]
-fn a_block_table_answers_lengths_of_any_size() {
-    fn run<W: Width>(frame: usize) {
-        let config = BlockTableConfig::with_pages::<W>(frame, Bound::DEFAULT, 1024);
-        let config = config.expect("valid");
-        let mut memory = vec![MaybeUninit::new(9); REGION];
-        let heap: BlockTableHeap<'_, W> = BlockTableHeap::new(&mut memory, &config).expect("room");
-        let mut kept: Bytes<u8> = heap.alloc_zeroed(Layout::new::<[u64; 40]>()).expect("room");
-        for layout in layouts() {
-            let fits = heap.can_allocate(layout.size(), layout.align());
-            let allocated = heap.alloc(layout);
-            assert_eq!(allocated.is_ok(), fits, "{layout:?}");
-            allocated
-                .into_iter()
-                .for_each(|bytes| heap.free_bytes(bytes));
-            let before = kept.len();
-            match heap.resize(&mut kept, layout) {
-                Ok(()) => assert_eq!(kept.len(), layout.size()),
-                Err(_) => assert_eq!(kept.len(), before),
-            }
-            assert!(heap.chunks(&kept).flatten().all(|&byte| byte == 0));
-        }
-        for size in sizes() {
-            let _ = heap.row_class_stats(size);
-            for align in sizes() {
-                assert!(!heap.can_allocate(size, align) || size < REGION);
-            }
-        }
-        for budget in [0, 1, u64::MAX] {
-            heap.compact(budget);
-        }
-        heap.check().expect("sound");
-        assert_eq!(heap.parts().total(), REGION);
-    }
-    for frame in [16, 32, 1024] {
-        run::<Wide>(frame);
-        run::<Narrow>(frame);
-        run::<Keyed<Wide, u8>>(frame);
-    }
 }
 
 /// Values that no page can hold are returned, whatever their type.
@@ -312,9 +243,6 @@ fn values_of_any_size_and_alignment_come_back_or_live() {
     let mut heap: Heap = Heap::new(&mut memory, &config).expect("large enough");
     let mut memory = vec![MaybeUninit::new(9); REGION];
     let mut keys: KeyHeap = KeyHeap::new(&mut memory, &config).expect("large enough");
-    let table_config = BlockTableConfig::DEFAULT;
-    let mut memory = vec![MaybeUninit::new(9); REGION];
-    let table: BlockTableHeap = BlockTableHeap::new(&mut memory, &table_config).expect("room");
     assert_eq!(
         heap.insert(Aligned(1)).expect_err("too aligned").value,
         Aligned(1)
@@ -323,13 +251,9 @@ fn values_of_any_size_and_alignment_come_back_or_live() {
         keys.insert(Aligned(1)).expect_err("too aligned").value,
         Aligned(1)
     );
-    assert_eq!(
-        table.insert(Aligned(1)).expect_err("too aligned").value,
-        Aligned(1)
-    );
     let refused = heap.insert([7_u8; 1025]).expect_err("too large").refused;
     assert_eq!(refused, Refused::TooLarge { limit: 1024 });
-    assert!(keys.insert([7_u8; 1025]).is_err() && table.insert([7_u8; 33]).is_err());
+    assert!(keys.insert([7_u8; 1025]).is_err());
     // An empty object has its own name, and is dropped once.
     let (one, two) = (
         heap.insert(()).expect("room"),
@@ -343,10 +267,8 @@ fn values_of_any_size_and_alignment_come_back_or_live() {
         (keys.remove(key), keys.remove(key)),
         (Ok(()), Err(Refused::StaleHandle))
     );
-    table.free(table.insert(()).expect("room"));
     heap.check().expect("sound");
     keys.check().expect("sound");
-    table.check().expect("sound");
 }
 
 /// Regions of every small length, at every small misalignment.

@@ -5,8 +5,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use proptest::prelude::*;
 use surefit_compact::automaton::pages_bound;
-use surefit_compact::block_table::BlockTableConfig;
-use surefit_compact::block_table::certify::{FrameDemand, certify as certify_frames};
 use surefit_compact::certify::{
     Budget, Certificate, ClassSet, Demand, Sharing, Uncertifiable, certify, certify_for_life,
     certify_shared, heap_bytes, moves_max, pages_max, region_bytes, shared_region_bytes,
@@ -326,29 +324,6 @@ proptest! {
         check_shared::<PerClass>(config.clone(), &users, &demand);
         check_shared::<PerPage>(config, &users, &demand);
     }
-
-    #[test]
-    fn a_demand_of_frames_has_no_less_than_its_frames_and_rows_or_an_error(
-        frame_log2 in 4_usize..13, page_log2 in 12_usize..16, bound in bound(), objects in number(), frames in number(),
-        largest in number(), largest_resized in number(), bytes in number(),
-    ) {
-        let config = BlockTableConfig::with_pages::<Wide>(1 << frame_log2, bound, 1 << page_log2).expect("valid");
-        let longest = usize::try_from(largest).unwrap_or(usize::MAX);
-        let of_bytes = FrameDemand::of_bytes(&config, objects, bytes, longest);
-        let wasted = u128::from(bytes).div_ceil(1 << frame_log2);
-        let all = u128::from(of_bytes.largest) * u128::from(objects);
-        prop_assert!(u128::from(of_bytes.frames) >= wasted.min(all).min(u64::MAX.into()));
-        let given = FrameDemand { objects, frames, largest, largest_resized };
-        for demand in [of_bytes, given] {
-            let Ok(certificate) = certify_frames::<Wide>(&config, &demand) else {
-                continue;
-            };
-            let rows = 4 * u128::from(demand.frames).min(u128::from(demand.objects) * u128::from(demand.largest));
-            let least = (u128::from(demand.frames) << frame_log2) + rows;
-            prop_assert!(certificate.heap_bytes as u128 >= least, "{:?}", demand);
-            prop_assert!(certificate.heap_bytes <= isize::MAX as usize);
-        }
-    }
 }
 
 /// The end values, without randomness.
@@ -432,36 +407,6 @@ fn what_has_no_certificate_has_no_region_either() {
     for bound in [Bound::DEFAULT, Bound::Pages(u32::MAX), Bound::Unbounded] {
         for blocks in [0, 1, 2, u16::MAX] {
             assert!(moves_max(bound, blocks) <= 2);
-        }
-    }
-}
-
-#[test]
-fn frames_at_the_ends_are_certified_or_refused_at_once() {
-    let config = BlockTableConfig::DEFAULT;
-    for objects in ENDS {
-        for frames in ENDS {
-            for largest in ENDS {
-                let longest = usize::try_from(largest).unwrap_or(usize::MAX);
-                let demand = FrameDemand::of_bytes(&config, objects, frames, longest);
-                assert!(demand.frames >= (frames / 32).min(demand.largest.saturating_mul(objects)));
-                for largest_resized in [0, largest, u64::MAX] {
-                    let demand = FrameDemand {
-                        objects,
-                        frames,
-                        largest,
-                        largest_resized,
-                    };
-                    let certified = certify_frames::<Wide>(&config, &demand);
-                    let least = u128::from(frames) * 32;
-                    assert!(
-                        certified.is_err_and(|_| frames > 1 << 20)
-                            || certified
-                                .is_ok_and(|certificate| certificate.heap_bytes as u128 >= least),
-                        "{demand:?}"
-                    );
-                }
-            }
         }
     }
 }

@@ -9,10 +9,10 @@ use surefit_testkit::ExactMemory;
 use crate::drive::{Drive, Failure, Order, Outcome};
 use crate::generate::{Case, Chooser};
 use crate::heaps;
-use crate::setup::{Certified, Kind, Limits, Setup};
+use crate::setup::{Certified, Kind, Setup};
 
 /// The number of heaps, unless `SUREFIT_HEAPS` sets it.
-const HEAPS: u64 = 26_000;
+const HEAPS: u64 = 22_750;
 
 /// The requested number of heaps as a multiple of the usual one.
 pub(crate) fn times() -> u64 {
@@ -56,7 +56,7 @@ struct Tally {
 /// One heap: runs one script after another while the heap lives.
 fn run_heap(
     case: &Case,
-    limits: &Limits<'_>,
+    limits: &Demand<'_>,
     certified: &Certified,
     (place, order): (Place, Order),
     memory: &mut ExactMemory,
@@ -89,7 +89,7 @@ fn run_heap(
 }
 
 /// The bytes that one instance may need if it serves the whole demand.
-fn quota(setup: &Setup, limits: &Limits<'_>) -> Option<usize> {
+fn quota(setup: &Setup, limits: &Demand<'_>) -> Option<usize> {
     let alone = Setup {
         instances: 1,
         ..setup.clone()
@@ -134,7 +134,7 @@ fn run_case(case: &Case, memory: &mut ExactMemory, tally: &mut Tally) {
 
 fn report(case: &Case, certified: &Certified, how: (Place, Order), failure: &Failure) {
     let demand = match case.demand.limits() {
-        Limits::Blocks(Demand::PerClass(most)) => {
+        Demand::PerClass(most) => {
             let used = most.iter().enumerate().filter(|&(_, &count)| count > 0);
             format!("per class {:?}", used.collect::<Vec<_>>())
         }

@@ -2,12 +2,12 @@
 
 use core::fmt;
 
-use surefit_compact::certify::Budget;
+use surefit_compact::certify::{Budget, Demand};
 use surefit_core::{Corruption, Refused};
 use surefit_testkit::Random;
 
 use crate::heaps::{Name, Numbers, UnderTest};
-use crate::setup::{Cost, Ledger, Limits, Setup};
+use crate::setup::{Cost, Ledger, Setup};
 
 /// Sizes of objects that a script uses, and what each takes from a demand.
 #[derive(Clone, Debug)]
@@ -120,7 +120,7 @@ impl<'a> Drive<'a> {
         heap: &'a mut dyn UnderTest,
         setup: &'a Setup,
         sizes: &'a [Size],
-        limits: &'a Limits<'a>,
+        limits: &'a Demand<'a>,
         (most, seed): (Numbers, u64),
     ) -> Self {
         let frees = if setup.kind.has_keys() {
@@ -202,9 +202,9 @@ impl<'a> Drive<'a> {
     fn resize(&mut self, place: usize) -> Outcome {
         let size = self.below(self.sizes.len());
         let (name, old) = self.live[place];
-        let (from, to) = (&self.sizes[old].cost, &self.sizes[size].cost);
+        let to = &self.sizes[size].cost;
         let possible = !self.setup.kind.has_values() && self.frees > 0;
-        if !possible || !self.ledger.allows_resize(from, to) {
+        if !possible || !self.ledger.allows_resize(to) {
             return Ok(());
         }
         // The generations of a key are those of its object's frees and resizes.

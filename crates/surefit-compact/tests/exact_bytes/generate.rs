@@ -1,6 +1,5 @@
 //! Cases from seeds: a heap's configuration, a demand, and how the heap is used.
 
-use surefit_compact::block_table::certify::FrameDemand;
 use surefit_compact::certify::{Budget, Demand};
 use surefit_compact::{Bound, Fraction, PageOrder, Spacing};
 use surefit_testkit::Random;
@@ -8,7 +7,7 @@ use surefit_testkit::Random;
 use crate::drive::{Size, budget};
 use crate::keys;
 use crate::metered::Script;
-use crate::setup::{ALIGN, Kind, Limits, Setup};
+use crate::setup::{ALIGN, Kind, Setup};
 
 /// A heap, a demand, and what a script asks for.
 pub(crate) struct Case {
@@ -26,7 +25,6 @@ pub(crate) enum OwnedDemand {
     PerClass(Vec<u32>),
     Joint(Budget),
     Both(Budget, Vec<u32>),
-    Frames(FrameDemand),
 }
 
 impl OwnedDemand {
@@ -38,12 +36,11 @@ impl OwnedDemand {
         }
     }
 
-    pub(crate) fn limits(&self) -> Limits<'_> {
+    pub(crate) fn limits(&self) -> Demand<'_> {
         match self {
-            Self::PerClass(most) => Limits::Blocks(Demand::PerClass(most)),
-            Self::Joint(budget) => Limits::Blocks(Demand::Joint(*budget)),
-            Self::Both(budget, most) => Limits::Blocks(Demand::Both(*budget, most)),
-            Self::Frames(frames) => Limits::Frames(*frames),
+            Self::PerClass(most) => Demand::PerClass(most),
+            Self::Joint(budget) => Demand::Joint(*budget),
+            Self::Both(budget, most) => Demand::Both(*budget, most),
         }
     }
 }
@@ -87,9 +84,6 @@ impl Case {
     pub(crate) fn new(kind: Kind, seed: u64) -> Option<Self> {
         let mut chooser = Chooser::new(seed);
         let setup = setup(&mut chooser, kind);
-        if kind.is_table() {
-            return Self::of_frames(&mut chooser, setup, seed);
-        }
         setup.config()?;
         let sizes = sizes(&mut chooser, &setup);
         if sizes.is_empty() {
@@ -120,32 +114,6 @@ impl Case {
             seed,
             setup,
             sizes,
-        })
-    }
-
-    fn of_frames(chooser: &mut Chooser, setup: Setup, seed: u64) -> Option<Self> {
-        setup.table_config()?;
-        let lens = lens(chooser, setup.page_bytes, Some(1), true);
-        let sizes: Vec<Size> = lens
-            .into_iter()
-            .filter_map(|len| Size::of(&setup, len, ALIGN))
-            .collect();
-        let largest = sizes.iter().map(|size| size.cost.frames).max()?;
-        let objects = chooser.number(1, 120);
-        let frames = largest.max(chooser.number(1, 120)) + chooser.number::<u64>(0, 400);
-        let resized = chooser.one_of(&[0, largest, largest.div_ceil(2)]);
-        let demand = FrameDemand {
-            objects,
-            frames,
-            largest,
-            largest_resized: resized,
-        };
-        Some(Self {
-            seed,
-            setup,
-            sizes,
-            demand: OwnedDemand::Frames(demand),
-            script: None,
         })
     }
 }
@@ -185,7 +153,6 @@ pub(crate) fn setup(chooser: &mut Chooser, kind: Kind) -> Setup {
         order,
         pieces: chooser.one_of(&[None, None, Some(64), Some(256), Some(page_bytes / 4)]),
         large: chooser.one_of(&[false, true]),
-        frame_bytes: chooser.one_of(&[16, 32, 64, 256, 1024]),
         frees: chooser.one_of(&[0, 100, 700, 3000]),
         ..Setup::new(kind)
     };

@@ -3,18 +3,19 @@
 //! fail here.
 
 use surefit_compact::Bound;
+use surefit_compact::certify::Demand;
 use surefit_testkit::ExactMemory;
 
 use crate::drive::{Drive, Order, Size, budget};
 use crate::generate::OwnedDemand;
 use crate::heaps;
-use crate::setup::{ALIGN, Kind, Limits, Setup};
+use crate::setup::{ALIGN, Kind, Setup};
 
 /// Whether adversaries of a few seeds are served in this number of bytes.
 fn is_served(
     setup: &Setup,
     sizes: &[Size],
-    limits: &Limits<'_>,
+    limits: &Demand<'_>,
     bytes: usize,
     memory: &mut ExactMemory,
 ) -> bool {

@@ -9,7 +9,6 @@ use core::alloc::Layout;
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
-use surefit_compact::block_table::{BlockTableConfig, BlockTableHeap};
 use surefit_compact::shared::{
     Granularity, Local, PerClass, PerHeap, PerPage, ShardedHeap, SharedConfig, SharedHeap, Stepwise,
 };
@@ -73,13 +72,6 @@ pub(crate) fn run(
     region: &mut [MaybeUninit<u8>],
     act: &mut dyn FnMut(&mut dyn UnderTest),
 ) -> Result<(), Refused> {
-    if setup.kind.is_table() {
-        let config = setup.table_config().expect("valid");
-        return match setup.kind {
-            Kind::NarrowTable => table::<Narrow>(region, &config, act),
-            _ => table::<Wide>(region, &config, act),
-        };
-    }
     let config = setup.config().expect("valid");
     match setup.kind {
         Kind::Wide => owned::<Wide>(region, &config, act),
@@ -96,7 +88,6 @@ pub(crate) fn run(
         Kind::PerPage => shared::<PerPage>(region, setup, &setup.shared(&config), act),
         Kind::ShardedPerHeap => sharded::<PerHeap>(region, setup, &config, act),
         Kind::ShardedPerClass => sharded::<PerClass>(region, setup, &config, act),
-        Kind::WideTable | Kind::NarrowTable => unreachable!("done above"),
     }
 }
 
@@ -140,77 +131,61 @@ fn layout(len: usize, align: usize) -> Layout {
 
 // ---- one owner ---------------------------------------------------------------------------------
 
-/// A heap of one owner under test, and how it is made: `Heap` and `BlockTableHeap` have the same
-/// calls.
-macro_rules! one_owner {
-    ($Owner:ident, $make:ident, $Heap:ident, $Config:ty, $stats:ident => $pages:expr) => {
-        struct $Owner<'m, W: Width> {
-            heap: $Heap<'m, W>,
-            names: Names<Bytes<MaybeUninit<u8>>>,
-        }
-
-        fn $make<W: Width>(
-            region: &mut [MaybeUninit<u8>],
-            config: &$Config,
-            act: &mut dyn FnMut(&mut dyn UnderTest),
-        ) -> Result<(), Refused> {
-            act(&mut $Owner::<W> {
-                heap: $Heap::new(region, config)?,
-                names: Names::new(),
-            });
-            Ok(())
-        }
-
-        impl<W: Width> UnderTest for $Owner<'_, W> {
-            fn allocate_aligned(
-                &mut self,
-                _: usize,
-                len: usize,
-                align: usize,
-            ) -> Result<Name, Refused> {
-                let object = self.heap.alloc(layout(len, align))?;
-                Ok(self.names.add(object))
-            }
-
-            fn free(&mut self, _: usize, name: Name) {
-                self.heap.free_bytes(self.names.remove(name));
-            }
-
-            fn resize_aligned(
-                &mut self,
-                _: usize,
-                name: Name,
-                (len, align): (usize, usize),
-            ) -> Result<(), Refused> {
-                let object = self.names.get_mut(name);
-                self.heap.resize(object, layout(len, align))
-            }
-
-            fn compact(&mut self, budget: u64) {
-                self.heap.compact(budget);
-            }
-
-            fn pinned(&mut self, _: &[Name], run: &mut dyn FnMut(&mut dyn UnderTest)) {
-                run(self);
-            }
-
-            fn numbers(&self) -> Numbers {
-                let $stats = self.heap.stats();
-                ($pages, $stats.moved_bytes_max_per_op)
-            }
-
-            fn check(&self) -> Result<(), Corruption> {
-                self.heap.check()
-            }
-        }
-    };
+/// A heap of one owner under test.
+struct Owned<'m, W: Width> {
+    heap: Heap<'m, W>,
+    names: Names<Bytes<MaybeUninit<u8>>>,
 }
 
-one_owner!(Owned, owned, Heap, Config, stats => stats.pages.into());
-one_owner!(
-    Table, table, BlockTableHeap, BlockTableConfig,
-    stats => u64::from(stats.frame_pages) + u64::from(stats.table_pages)
-);
+fn owned<W: Width>(
+    region: &mut [MaybeUninit<u8>],
+    config: &Config,
+    act: &mut dyn FnMut(&mut dyn UnderTest),
+) -> Result<(), Refused> {
+    act(&mut Owned::<W> {
+        heap: Heap::new(region, config)?,
+        names: Names::new(),
+    });
+    Ok(())
+}
+
+impl<W: Width> UnderTest for Owned<'_, W> {
+    fn allocate_aligned(&mut self, _: usize, len: usize, align: usize) -> Result<Name, Refused> {
+        let object = self.heap.alloc(layout(len, align))?;
+        Ok(self.names.add(object))
+    }
+
+    fn free(&mut self, _: usize, name: Name) {
+        self.heap.free_bytes(self.names.remove(name));
+    }
+
+    fn resize_aligned(
+        &mut self,
+        _: usize,
+        name: Name,
+        (len, align): (usize, usize),
+    ) -> Result<(), Refused> {
+        let object = self.names.get_mut(name);
+        self.heap.resize(object, layout(len, align))
+    }
+
+    fn compact(&mut self, budget: u64) {
+        self.heap.compact(budget);
+    }
+
+    fn pinned(&mut self, _: &[Name], run: &mut dyn FnMut(&mut dyn UnderTest)) {
+        run(self);
+    }
+
+    fn numbers(&self) -> Numbers {
+        let stats = self.heap.stats();
+        (stats.pages.into(), stats.moved_bytes_max_per_op)
+    }
+
+    fn check(&self) -> Result<(), Corruption> {
+        self.heap.check()
+    }
+}
 
 /// A heap whose keys name byte objects.
 struct ByteKeys<'m, W: Width<Generation = ()>, G: Counted> {

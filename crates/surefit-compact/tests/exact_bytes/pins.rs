@@ -6,7 +6,7 @@ use surefit_compact::{Bound, Spacing};
 use surefit_testkit::ExactMemory;
 
 use crate::heaps::{self, UnderTest};
-use crate::setup::{ALIGN, Kind, Limits, Setup};
+use crate::setup::{ALIGN, Kind, Setup};
 
 /// Objects that guards keep, each in a page of its own.
 const GUARDS: usize = 6;
@@ -61,7 +61,7 @@ fn pinned_objects_of_an_alignment_are_certified() {
             block_bytes: live * u64::from(layout.block_bytes),
             classes: ClassSet::EMPTY.with(small).with(page),
         };
-        let limits = Limits::Blocks(Demand::Joint(budget));
+        let limits = Demand::Joint(budget);
         let rest = budget.block_bytes - (GUARDS as u64) * u64::from(layout.block_bytes);
         let pages = usize::try_from(rest).expect("small") / setup.page_bytes;
         // Without the alignment the pinned class is left out: then the pages are too few.

@@ -2,35 +2,25 @@
 //! width can name.
 
 use surefit_compact::Spacing;
-use surefit_compact::block_table::certify::FrameDemand;
 use surefit_compact::certify::{Demand, Uncertifiable};
 use surefit_testkit::ExactMemory;
 
 use crate::drive::{Drive, Order, Size};
 use crate::heaps;
-use crate::setup::{ALIGN, Kind, Limits, Setup};
+use crate::setup::{ALIGN, Kind, Setup};
 
 /// A demand for a few objects of two lengths.
-fn small_demand(setup: &Setup, peaks: &mut [u32]) -> (Vec<Size>, Option<FrameDemand>) {
+fn small_demand(setup: &Setup, peaks: &mut [u32]) -> Vec<Size> {
     let sizes: Vec<Size> = [24, 200]
         .into_iter()
         .map(|len| Size::of(setup, len, ALIGN).expect("fits a page"))
         .collect();
-    if setup.kind.is_table() {
-        let frames = FrameDemand {
-            objects: 30,
-            frames: 60,
-            largest: 7,
-            largest_resized: 7,
-        };
-        return (sizes, Some(frames));
-    }
     for size in &sizes {
         for &(class, count) in &size.cost.classes {
             peaks[class.index()] += 13 * count;
         }
     }
-    (sizes, None)
+    sizes
 }
 
 /// Every address that a region can begin at, seen from a page: those whose remainders by eight and
@@ -45,11 +35,8 @@ fn heap_bytes_suffice_wherever_a_region_begins() {
             ..Setup::new(kind)
         };
         let mut peaks = vec![0; class_count(&setup)];
-        let (sizes, frames) = small_demand(&setup, &mut peaks);
-        let limits = match frames {
-            Some(frames) => Limits::Frames(frames),
-            None => Limits::Blocks(Demand::PerClass(&peaks)),
-        };
+        let sizes = small_demand(&setup, &mut peaks);
+        let limits = Demand::PerClass(&peaks);
         let certified = setup.certify(&limits).expect("small");
         for offset in 0..certified.align {
             let region = memory.region(certified.heap_bytes, certified.align, offset);
@@ -82,7 +69,7 @@ fn a_certified_region_is_never_too_large() {
         for pages in 900.. {
             let mut peaks = vec![0; class.index() + 1];
             peaks[class.index()] = pages;
-            let certified = match setup.certify(&Limits::Blocks(Demand::PerClass(&peaks))) {
+            let certified = match setup.certify(&Demand::PerClass(&peaks)) {
                 Ok(certified) => certified,
                 Err(Uncertifiable::TooManyPages { .. }) => break,
                 Err(error) => panic!("{error}"),
@@ -103,32 +90,4 @@ fn a_certified_region_is_never_too_large() {
         }
     }
     assert!(most > 1000, "{most} pages were certified at most");
-}
-
-#[test]
-fn a_certified_block_table_is_never_too_large() {
-    let mut memory = ExactMemory::new();
-    for frame_bytes in [16, 64, 1024] {
-        let setup = Setup {
-            frame_bytes,
-            ..Setup::new(Kind::NarrowTable)
-        };
-        let frames_per_page = (setup.page_bytes / frame_bytes) as u64;
-        let demand = |pages| {
-            Limits::Frames(FrameDemand {
-                objects: 60,
-                frames: pages * frames_per_page,
-                largest: 1,
-                largest_resized: 0,
-            })
-        };
-        let (mut made, mut pages) = (0, 300);
-        while let Ok(certified) = setup.certify(&demand(pages)) {
-            let region = memory.region(certified.heap_bytes, setup.page_bytes, 0);
-            let heap = heaps::run(&setup, region, &mut |_| made += 1);
-            assert_eq!(heap, Ok(()), "{pages} pages, frames of {frame_bytes} bytes");
-            pages += 1;
-        }
-        assert!(made > 100, "{made} regions of 1024 pages at most");
-    }
 }

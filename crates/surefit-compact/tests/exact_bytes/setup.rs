@@ -1,7 +1,5 @@
 //! A heap's configuration as plain numbers, and its certificate: what a failing case prints.
 
-use surefit_compact::block_table::BlockTableConfig;
-use surefit_compact::block_table::certify::{self as frames, FrameDemand};
 use surefit_compact::certify::{
     BlockCount, Budget, ClassSet, Demand, DemandMeter, Sharing, Uncertifiable, certify_for_life,
     certify_shared,
@@ -38,13 +36,10 @@ pub(crate) enum Kind {
     /// `ShardedHeap` by its locks.
     ShardedPerHeap,
     ShardedPerClass,
-    /// `BlockTableHeap<Wide>`, `BlockTableHeap<Narrow>`.
-    WideTable,
-    NarrowTable,
 }
 
 impl Kind {
-    pub(crate) const ALL: [Self; 16] = [
+    pub(crate) const ALL: [Self; 14] = [
         Self::Wide,
         Self::Narrow,
         Self::WideKeys,
@@ -54,8 +49,6 @@ impl Kind {
         Self::PerPage,
         Self::ShardedPerHeap,
         Self::ShardedPerClass,
-        Self::WideTable,
-        Self::NarrowTable,
         Self::Medium,
         Self::MediumKeys,
         Self::WideBytes,
@@ -66,7 +59,7 @@ impl Kind {
     /// Bytes of a word.
     pub(crate) fn word_bytes(self) -> usize {
         match self {
-            Self::Narrow | Self::NarrowKeys | Self::NarrowBytes | Self::NarrowTable => 2,
+            Self::Narrow | Self::NarrowKeys | Self::NarrowBytes => 2,
             Self::Medium | Self::MediumKeys | Self::MediumBytes => 3,
             _ => 4,
         }
@@ -88,10 +81,6 @@ impl Kind {
     /// Whether keys name values, each of one size for ever.
     pub(crate) fn has_values(self) -> bool {
         matches!(self, Self::WideKeys | Self::MediumKeys | Self::NarrowKeys)
-    }
-
-    pub(crate) fn is_table(self) -> bool {
-        matches!(self, Self::WideTable | Self::NarrowTable)
     }
 
     pub(crate) fn is_sharded(self) -> bool {
@@ -124,8 +113,6 @@ pub(crate) struct Setup {
     pub(crate) pieces: Option<usize>,
     /// Whether large pieces are pages.
     pub(crate) large: bool,
-    /// Of block tables.
-    pub(crate) frame_bytes: usize,
     /// Of shared heaps: ι, Π, the most registrations, L, b.
     pub(crate) increment: Option<u32>,
     pub(crate) pins: u32,
@@ -158,7 +145,6 @@ impl Setup {
             order: PageOrder::Newest,
             pieces: None,
             large: false,
-            frame_bytes: 32,
             increment: None,
             pins: 8,
             locals: 1,
@@ -173,8 +159,7 @@ impl Setup {
         }
     }
 
-    /// The configuration of a heap that is not a block table; `None` if no geometry suits the
-    /// numbers.
+    /// The configuration of a heap; `None` if no geometry suits the numbers.
     pub(crate) fn config(&self) -> Option<Config> {
         let geometry = Geometry::new(&GeometrySpec {
             page_bytes: self.page_bytes,
@@ -194,20 +179,6 @@ impl Setup {
             (Some(_), true) => config.with_large_pieces(self.page_bytes).ok(),
             _ => Some(config),
         }
-    }
-
-    pub(crate) fn table_config(&self) -> Option<BlockTableConfig> {
-        let config = match self.kind.word_bytes() {
-            2 => BlockTableConfig::with_pages::<Narrow>(
-                self.frame_bytes,
-                self.bound,
-                self.page_bytes,
-            ),
-            _ => {
-                BlockTableConfig::with_pages::<Wide>(self.frame_bytes, self.bound, self.page_bytes)
-            }
-        };
-        config.ok()?.with_order(self.order).ok()
     }
 
     pub(crate) fn shared<G: Granularity>(&self, config: &Config) -> SharedConfig<G> {
@@ -247,11 +218,7 @@ impl Setup {
     }
 
     /// The certificate of a demand.
-    pub(crate) fn certify(&self, demand: &Limits<'_>) -> Result<Certified, Uncertifiable> {
-        let demand = match demand {
-            Limits::Blocks(demand) => demand,
-            Limits::Frames(demand) => return self.certify_frames(demand),
-        };
+    pub(crate) fn certify(&self, demand: &Demand<'_>) -> Result<Certified, Uncertifiable> {
         let config = self.config().expect("valid");
         match self.kind {
             Kind::Wide => self.certify_owned::<Wide>(&config, demand),
@@ -272,7 +239,6 @@ impl Setup {
                 self.certify_shared::<PerClass>(&self.stepwise(&config), demand)
             }
             Kind::PerPage => self.certify_shared::<PerPage>(&self.shared(&config), demand),
-            Kind::WideTable | Kind::NarrowTable => unreachable!("a table's demand is in frames"),
         }
     }
 
@@ -306,34 +272,8 @@ impl Setup {
         })
     }
 
-    fn certify_frames(&self, demand: &FrameDemand) -> Result<Certified, Uncertifiable> {
-        let config = self.table_config().expect("valid");
-        let certificate = match self.kind {
-            Kind::NarrowTable => frames::certify::<Narrow>(&config, demand)?,
-            _ => frames::certify::<Wide>(&config, demand)?,
-        };
-        let pages =
-            certificate.table.data_pages + (certificate.frame_bytes / self.page_bytes) as u64;
-        Ok(Certified {
-            // What is left where most bytes are skipped: the certificate has no figure for an
-            // aligned region.
-            aligned_bytes: certificate.heap_bytes - (self.page_bytes - 1),
-            heap_bytes: certificate.heap_bytes,
-            align: self.page_bytes,
-            pages,
-            copied: certificate.table.moved_bytes_max_per_op,
-        })
-    }
-
     /// What an object of this size takes from a demand; `None` if this heap cannot hold it.
     pub(crate) fn cost(&self, len: usize, align: usize) -> Option<Cost> {
-        if self.kind.is_table() {
-            let frames = self.table_config()?.frames_of(len) as u64;
-            return Some(Cost {
-                frames,
-                ..Cost::default()
-            });
-        }
         self.cost_in(&self.config()?, len, align)
     }
 
@@ -353,13 +293,6 @@ impl Setup {
 
 /// The alignment of byte objects.
 pub(crate) const ALIGN: usize = 8;
-
-/// The most that is live, for any heap.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Limits<'a> {
-    Blocks(Demand<'a>),
-    Frames(FrameDemand),
-}
 
 /// What a certificate says.
 #[derive(Clone, Copy, Debug)]
@@ -381,8 +314,6 @@ pub(crate) struct Cost {
     pub(crate) classes: Vec<(SizeClass, u32)>,
     pub(crate) blocks: u64,
     pub(crate) bytes: u64,
-    /// In a block table.
-    pub(crate) frames: u64,
 }
 
 impl Cost {
@@ -399,7 +330,6 @@ impl Cost {
             classes: classes.collect(),
             blocks: count.blocks,
             bytes: count.bytes,
-            frames: 0,
         })
     }
 }
@@ -407,23 +337,19 @@ impl Cost {
 /// The live objects, compared with the demand.
 #[derive(Clone, Debug)]
 pub(crate) struct Ledger<'d> {
-    limits: &'d Limits<'d>,
+    limits: &'d Demand<'d>,
     live: Vec<u32>,
-    objects: u64,
     blocks: u64,
     bytes: u64,
-    frames: u64,
 }
 
 impl<'d> Ledger<'d> {
-    pub(crate) fn new(limits: &'d Limits<'d>) -> Self {
+    pub(crate) fn new(limits: &'d Demand<'d>) -> Self {
         Self {
             limits,
             live: vec![0; 128],
-            objects: 0,
             blocks: 0,
             bytes: 0,
-            frames: 0,
         }
     }
 
@@ -441,46 +367,30 @@ impl<'d> Ledger<'d> {
                 && classes.all(|&(class, _)| budget.classes.contains(class))
         };
         match self.limits {
-            Limits::Blocks(Demand::PerClass(most)) => in_peaks(most),
-            Limits::Blocks(Demand::Joint(budget)) => in_budget(budget),
-            Limits::Blocks(Demand::Both(budget, most)) => in_budget(budget) && in_peaks(most),
-            Limits::Frames(demand) => {
-                self.objects < demand.objects
-                    && cost.frames <= demand.largest
-                    && self.frames + cost.frames <= demand.frames
-            }
+            Demand::PerClass(most) => in_peaks(most),
+            Demand::Joint(budget) => in_budget(budget),
+            Demand::Both(budget, most) => in_budget(budget) && in_peaks(most),
         }
     }
 
-    /// Whether an object may be resized. The rows of a block table count with the larger of both
-    /// lengths; any other heap holds the old object beside the new one.
-    pub(crate) fn allows_resize(&self, old: &Cost, new: &Cost) -> bool {
-        match self.limits {
-            Limits::Blocks(_) => self.allows(new),
-            Limits::Frames(demand) => {
-                new.frames.max(old.frames) <= demand.largest_resized
-                    && self.frames - old.frames + new.frames <= demand.frames
-            }
-        }
+    /// Whether an object may be resized: a heap holds the old object beside the new one.
+    pub(crate) fn allows_resize(&self, new: &Cost) -> bool {
+        self.allows(new)
     }
 
     pub(crate) fn add(&mut self, cost: &Cost) {
         for &(class, count) in &cost.classes {
             self.live[class.index()] += count;
         }
-        self.objects += 1;
         self.blocks += cost.blocks;
         self.bytes += cost.bytes;
-        self.frames += cost.frames;
     }
 
     pub(crate) fn remove(&mut self, cost: &Cost) {
         for &(class, count) in &cost.classes {
             self.live[class.index()] -= count;
         }
-        self.objects -= 1;
         self.blocks -= cost.blocks;
         self.bytes -= cost.bytes;
-        self.frames -= cost.frames;
     }
 }

@@ -51,12 +51,9 @@ fn times(share: &OwnedDemand, threads: u32) -> OwnedDemand {
         ..*budget
     };
     match share.limits() {
-        crate::setup::Limits::Blocks(Demand::PerClass(most)) => OwnedDemand::PerClass(peaks(most)),
-        crate::setup::Limits::Blocks(Demand::Joint(joint)) => OwnedDemand::Joint(budget(&joint)),
-        crate::setup::Limits::Blocks(Demand::Both(joint, most)) => {
-            OwnedDemand::Both(budget(&joint), peaks(most))
-        }
-        crate::setup::Limits::Frames(_) => unreachable!("a table has one owner"),
+        Demand::PerClass(most) => OwnedDemand::PerClass(peaks(most)),
+        Demand::Joint(joint) => OwnedDemand::Joint(budget(&joint)),
+        Demand::Both(joint, most) => OwnedDemand::Both(budget(&joint), peaks(most)),
     }
 }
 

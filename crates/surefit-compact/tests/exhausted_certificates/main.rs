@@ -1,25 +1,22 @@
 //! Certificates against every script: all orders of calls within small demands, each heap in
 //! exactly its certified bytes.
 //!
-//! `search.rs` says what is exhausted and why that is everything; `mutants.rs` lowers every term of
-//! every certificate by one.
+//! The test kit's `exhaust/search.rs` says what is exhausted and why that is everything;
+//! `mutants.rs` lowers every term of every certificate by one.
 
 mod bisimulation;
-mod block_table;
 mod book;
 mod citations;
 mod keys;
 mod mutants;
 mod owners;
 mod paused;
-mod region;
-mod search;
-mod shape;
 mod shared;
 mod sharers;
 mod single;
 
 use surefit_compact::{Bound, Config, Fraction, Geometry, GeometrySpec, PageOrder, Spacing, Tail};
+use surefit_testkit::exhaust::{region, search, shape};
 
 /// P, the smallest possible page.
 const PAGE: usize = 1024;

@@ -11,7 +11,6 @@ use surefit_compact::layout::{class_state_bytes, page_record_bytes};
 use surefit_compact::shared::{Granularity, PerClass, PerHeap, PerPage, SharedHeap};
 use surefit_compact::{Bound, Config, Keyed, Narrow, Wide, Width};
 
-use crate::block_table as frames;
 use crate::keys::Keys as OwnKeys;
 use crate::owners::{LENS, MOST, budget as all, in_pieces, with_resize};
 use crate::region::Region;
@@ -349,27 +348,6 @@ fn joint_budgets_are_at_most_a_page_too_large() {
     }
     println!("joint budgets by the pages that they have too many: {too_many:?}");
     assert_eq!(too_many, [234, 6]);
-}
-
-// ---- block tables ------------------------------------------------------------------------------
-
-#[test]
-fn a_block_table_has_two_page_records_and_a_padding_too_much() {
-    for (bound, demand) in [
-        (Bound::Pages(1), frames::demand(3, 4, 3, 0)),
-        (Bound::Pages(1), frames::demand(2, 4, 3, 3)),
-        (Bound::DEFAULT, frames::demand(4, 4, 1, 0)),
-    ] {
-        let config = frames::config::<Wide>(bound);
-        let caught = |fewer: usize| {
-            let found = search(&frames::space::<Wide>(&config, demand, fewer), MOST);
-            found.refused.is_some()
-        };
-        let fewest = (8..).step_by(8).find(|&fewer| caught(fewer));
-        println!("{bound}, {demand:?}: {fewest:?} bytes fewer are refused");
-        // Two records of pages, and eight bytes of padding.
-        assert_eq!(fewest, Some(2 * page_record_bytes::<Wide>() + 16));
-    }
 }
 
 // ---- one script, where the demand is too large for all of them ---------------------------------

@@ -6,12 +6,11 @@ use std::ptr;
 
 use anyhow::{Result, bail};
 use surefit_compact::Wide;
-use surefit_compact::block_table::certify::{FrameDemand, certify};
-use surefit_compact::block_table::{BlockTableConfig, BlockTableHeap};
 use surefit_core::{Corruption, Parts, Refused};
+use surefit_papers::block_table::certify::{FrameDemand, certify};
+use surefit_papers::block_table::{BlockTableConfig, BlockTableHeap, Bytes, BytesName};
 
 use super::cf_keys::bound;
-use super::name::{Name, handle};
 use crate::keys::Keys;
 use crate::sizes;
 use crate::steps::{Action, Step, Steps};
@@ -113,6 +112,20 @@ fn after((objects, live): (u64, u64), step: Step, frames: impl Fn(u32) -> u64) -
         Action::Resize => (objects, live + frames(step.size) - frames(step.old)),
         Action::Free => (objects - 1, live - frames(step.size)),
     }
+}
+
+/// An owning name, of eight bytes.
+type Name = BytesName<MaybeUninit<u8>>;
+
+/// The handle of a live object that the table of a replay goes on to name.
+///
+/// # Safety
+/// The object has this length. The handle is another owner of the object: either it is not freed,
+/// or the name is never used again.
+#[inline(always)]
+unsafe fn handle(name: &Name, len: usize) -> Bytes<MaybeUninit<u8>> {
+    // SAFETY: the caller's promise; names have no destructor.
+    unsafe { ptr::read(name).with_len(len) }
 }
 
 /// A block table heap as the subject of a replay. Every access goes through the handle, the row and

@@ -10,10 +10,10 @@
 #![deny(unsafe_code)]
 
 use anyhow::{Context, Result};
-use surefit_compact::block_table::certify::{FrameDemand, certify as certify_frames};
-use surefit_compact::block_table::{BlockTableConfig, BlockTableHeap};
 use surefit_compact::certify::{Budget, ClassSet, Demand, certify};
 use surefit_compact::{Config, Heap, Wide};
+use surefit_papers::block_table::certify::{FrameDemand, certify as certify_frames};
+use surefit_papers::block_table::{BlockTableConfig, BlockTableHeap};
 
 use super::driven::Word;
 use super::ground::{Ground, Land};
