@@ -278,7 +278,7 @@ impl<W: Width> Run<'_, W> {
             return;
         };
         let (bytes, content) = &self.objects[which];
-        let mut views = self.heap.io_slices(bytes);
+        let mut views = self.heap.chunks(bytes).io_slices();
         let (mut front, mut back) = (Vec::new(), Vec::new());
         while views.len() > 0 {
             let left = views.len();
@@ -306,9 +306,9 @@ impl<W: Width> Run<'_, W> {
         );
         assert_eq!(&written, content);
         if content.len() % 4 == 0 {
-            let words = self.heap.slices::<[u8; 4]>(bytes);
+            let words = self.heap.chunks(bytes).slices::<[u8; 4]>();
             assert!(words.flatten().flatten().eq(content));
-            let words = self.heap.slices::<u32>(bytes).flatten();
+            let words = self.heap.chunks(bytes).slices::<u32>().flatten();
             let expected = content.chunks_exact(4);
             assert!(
                 words.eq(expected
@@ -325,12 +325,12 @@ impl<W: Width> Run<'_, W> {
         };
         let (bytes, content) = &mut self.objects[which];
         let source = fresh(self.steps, input.number() % (content.len() + 1));
-        let mut views: Vec<IoSliceMut<'_>> = self.heap.io_slices_mut(bytes).collect();
+        let mut views: Vec<IoSliceMut<'_>> = self.heap.chunks_mut(bytes).io_slices().collect();
         let read = (&source[..]).read_vectored(&mut views);
         assert_eq!(read.expect("it cannot fail"), source.len());
         content[..source.len()].copy_from_slice(&source);
         if content.len() % 4 == 0 {
-            let words = self.heap.slices_mut::<u32>(bytes).flatten();
+            let words = self.heap.chunks_mut(bytes).slices::<u32>().flatten();
             for (word, model) in words.zip(content.chunks_exact_mut(4)) {
                 *word = word.rotate_left(8);
                 model.copy_from_slice(&word.to_ne_bytes());

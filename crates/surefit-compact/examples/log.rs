@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("the last line: {last}");
 
     let log = log.into_bytes(&mut heap)?;
-    let vectors: Vec<IoSlice<'_>> = heap.io_slices(&log).take(2).collect();
+    let vectors: Vec<IoSlice<'_>> = heap.chunks(&log).io_slices().take(2).collect();
     let written = io::sink().write_vectored(&vectors)?;
     println!("{written} bytes in one call, from {} pieces", vectors.len());
     heap.free_bytes(log);

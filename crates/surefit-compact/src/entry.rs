@@ -12,32 +12,37 @@ use crate::handle::{Byte, Bytes, Name};
 use crate::heap::Heap;
 use crate::width::Width;
 
-impl<W: Width<Generation = ()>> Heap<'_, W> {
+impl<B: Byte> Bytes<B> {
     /// Gives up a handle for the number of its entry. The object stays live until
-    /// [`Heap::from_entry`] makes a handle again and that handle is freed.
+    /// [`Bytes::from_entry`] makes a handle again and that handle is freed.
     ///
     /// # Panics
     /// If the handle belongs to another heap.
     #[inline]
     #[must_use = "dropping the number leaks the object"]
-    pub fn into_entry<B: Byte>(&self, bytes: Bytes<B>) -> u32 {
+    pub fn into_entry<W: Width<Generation = ()>>(self, heap: &Heap<'_, W>) -> u32 {
         assert!(
-            self.own(bytes.name).is_ok(),
+            heap.own(self.name).is_ok(),
             "the handle belongs to another heap"
         );
-        bytes.name.index()
+        self.name.index()
     }
 
     /// Makes a handle from the number of an entry, as if it were the one that was given up.
     ///
     /// # Safety
-    /// S1: [`Heap::into_entry`] of this heap returned the number, and the object is live. S2: `len`
-    /// is the object's length; for an object that is not in pieces, a smaller length is also
+    /// S1: [`Bytes::into_entry`] of this heap returned the number, and the object is live. S2:
+    /// `len` is the object's length; for an object that is not in pieces, a smaller length is also
     /// correct. S3: as long as two handles name the object, none of them is freed, resized,
     /// renumbered or used for a mutable access while another is in use. S4: if `B` is `u8`, the
     /// object's first `len` bytes were written.
     #[inline]
-    pub unsafe fn from_entry<B: Byte>(&self, entry: u32, len: usize) -> Bytes<B> {
-        Bytes::new(Name::new(entry, self.id), len)
+    #[must_use = "dropping the handle leaks the object"]
+    pub unsafe fn from_entry<W: Width<Generation = ()>>(
+        heap: &Heap<'_, W>,
+        entry: u32,
+        len: usize,
+    ) -> Self {
+        Self::new(Name::new(entry, heap.id), len)
     }
 }

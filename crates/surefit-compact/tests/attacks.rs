@@ -139,7 +139,7 @@ fn foreign_handles_free_nothing() {
     assert_foreign(|| ours.heap.free_bytes(theirs.bytes));
     assert_foreign(|| ours.heap.free_bytes(theirs.pieces));
     assert_foreign(|| ours.heap.remove(theirs.value));
-    assert_foreign(|| ours.heap.into_entry(bytes));
+    assert_foreign(|| bytes.into_entry(&ours.heap));
     let another = theirs.heap.insert(4_u64).expect("room");
     assert_foreign(|| ours.heap.free(another));
     theirs.heap.check().expect("sound");

@@ -27,7 +27,7 @@ fn a_number_names_its_object_wherever_that_moves() {
             let mut bytes = heap.alloc_zeroed(layout(len)).expect("room");
             heap.chunks_mut(&mut bytes)
                 .for_each(|chunk| chunk.fill(mark(number)));
-            (heap.into_entry(bytes), len)
+            (bytes.into_entry(&heap), len)
         })
         .collect();
     let (mut freed, mut kept) = (0, Vec::new());
@@ -36,7 +36,7 @@ fn a_number_names_its_object_wherever_that_moves() {
             kept.push((number, entry, len));
         } else {
             // SAFETY: this heap gave the number, with this length, and it is freed once.
-            let bytes: Bytes = unsafe { heap.from_entry(entry, len) };
+            let bytes: Bytes = unsafe { Bytes::from_entry(&heap, entry, len) };
             heap.free_bytes(bytes);
             freed += 1;
         }
@@ -44,7 +44,7 @@ fn a_number_names_its_object_wherever_that_moves() {
     assert!(freed > 100 && heap.stats().moves_total > 0);
     for (number, entry, len) in kept {
         // SAFETY: as above; the bytes were zeroed and then filled.
-        let bytes: Bytes = unsafe { heap.from_entry(entry, len) };
+        let bytes: Bytes = unsafe { Bytes::from_entry(&heap, entry, len) };
         assert_eq!(bytes.len(), len);
         let mut chunks = heap.chunks(&bytes);
         assert!(chunks.all(|chunk| chunk.iter().all(|&byte| byte == mark(number))));

@@ -200,13 +200,13 @@ fn slices_of_elements_are_whole_and_aligned() {
     let heap = Heap::<Wide>::new(&mut memory, &config).expect("large enough");
     for count in [0, 1, 7, 8, 9, 100, 1000] {
         let mut bytes = heap.alloc_zeroed(layout(count * 8, 8)).expect("room");
-        let numbers = heap.slices_mut::<u64>(&mut bytes).flatten();
+        let numbers = heap.chunks_mut(&mut bytes).slices::<u64>().flatten();
         numbers.zip(0..).for_each(|(number, n)| *number = n * n);
-        let slices = heap.slices::<u64>(&bytes);
+        let slices = heap.chunks(&bytes).slices::<u64>();
         assert_eq!(slices.len(), count.div_ceil(8));
         let numbers: Vec<u64> = slices.flatten().copied().collect();
         assert!(numbers.into_iter().eq((0..count as u64).map(|n| n * n)));
-        let last = heap.slices::<u64>(&bytes).next_back();
+        let last = heap.chunks(&bytes).slices::<u64>().next_back();
         let elements = (0..count).collect::<Vec<_>>();
         assert_eq!(
             last.map(<[u64]>::len),
@@ -222,7 +222,7 @@ fn elements_that_straddle_pieces_are_refused() {
     let mut memory = region(100_000);
     let heap = Heap::<Wide>::new(&mut memory, &config).expect("large enough");
     let bytes = heap.alloc_zeroed(layout(240, 8)).expect("room");
-    heap.slices::<[u8; 24]>(&bytes).for_each(|_| ());
+    heap.chunks(&bytes).slices::<[u8; 24]>().for_each(|_| ());
 }
 
 // ---- cursors ------------------------------------------------------------------------------------

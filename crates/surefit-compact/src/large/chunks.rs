@@ -70,43 +70,6 @@ impl<W: Width> Heap<'_, W> {
         ChunksMut::new(self.spine(bytes))
     }
 
-    /// All elements in order, one contiguous piece at a time, of an object that holds elements of a
-    /// type without padding and without invalid values.
-    ///
-    /// # Panics
-    /// If the handle belongs to another heap. In a step, if the bytes of the piece are not whole
-    /// elements or not aligned for `T`: the size of `T` must divide the length and the piece size,
-    /// and the object must have been allocated with the alignment of `T`.
-    ///
-    /// # Complexity
-    /// As [`Heap::chunks`].
-    pub fn slices<'a, T: FromBytes + Immutable + 'a>(
-        &'a self,
-        bytes: &'a Bytes<u8>,
-    ) -> impl ExactSizeIterator<Item = &'a [T]> + DoubleEndedIterator + FusedIterator {
-        self.chunks(bytes).map(|chunk| {
-            let slice = <[T]>::ref_from_bytes(chunk).ok();
-            slice.expect("a piece has whole elements, aligned")
-        })
-    }
-
-    /// As [`Heap::slices`], mutable.
-    ///
-    /// # Panics
-    /// As [`Heap::slices`].
-    ///
-    /// # Complexity
-    /// As [`Heap::chunks`].
-    pub fn slices_mut<'a, T: FromBytes + IntoBytes + 'a>(
-        &'a self,
-        bytes: &'a mut Bytes<u8>,
-    ) -> impl ExactSizeIterator<Item = &'a mut [T]> + DoubleEndedIterator + FusedIterator {
-        self.chunks_mut(bytes).map(|chunk| {
-            let slice = <[T]>::mut_from_bytes(chunk).ok();
-            slice.expect("a piece has whole elements, aligned")
-        })
-    }
-
     /// Copies bytes from the object, from `offset` on.
     ///
     /// # Panics
@@ -227,6 +190,40 @@ impl<'a, W: Width, B: Byte> ChunksMut<'a, W, B> {
         // SAFETY: as in `Chunks`; the object is borrowed exclusively for `'a`, and every number is
         // taken once, so the slices are disjoint.
         unsafe { NonNull::slice_from_raw_parts(first.cast(), len).as_mut() }
+    }
+}
+
+impl<'a, W: Width> Chunks<'a, W> {
+    /// The pieces as slices of a type without padding and without invalid values.
+    ///
+    /// # Panics
+    /// In a step, if the bytes of the piece are not whole elements or not aligned for `T`: the size
+    /// of `T` must divide the length and the piece size, and the object must have been allocated
+    /// with the alignment of `T`.
+    #[must_use]
+    pub fn slices<T: FromBytes + Immutable + 'a>(
+        self,
+    ) -> impl ExactSizeIterator<Item = &'a [T]> + DoubleEndedIterator + FusedIterator {
+        self.map(|chunk| {
+            let slice = <[T]>::ref_from_bytes(chunk).ok();
+            slice.expect("a piece has whole elements, aligned")
+        })
+    }
+}
+
+impl<'a, W: Width> ChunksMut<'a, W> {
+    /// As [`Chunks::slices`], mutable.
+    ///
+    /// # Panics
+    /// As [`Chunks::slices`].
+    #[must_use]
+    pub fn slices<T: FromBytes + IntoBytes + 'a>(
+        self,
+    ) -> impl ExactSizeIterator<Item = &'a mut [T]> + DoubleEndedIterator + FusedIterator {
+        self.map(|chunk| {
+            let slice = <[T]>::mut_from_bytes(chunk).ok();
+            slice.expect("a piece has whole elements, aligned")
+        })
     }
 }
 

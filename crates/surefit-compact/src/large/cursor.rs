@@ -128,43 +128,34 @@ impl<'a, W: Width> Place<'a, W> {
     }
 }
 
-/// A reading cursor over a byte object: [`Heap::cursor`].
+/// A cursor over a byte object that reads: [`Heap::cursor`]. [`CursorMut`] also writes.
 ///
 /// It knows the address of its position, and that of the spine. So a step inside a piece reads
 /// nothing but the bytes, and a step to another piece costs two loads, wherever that piece is.
-/// With the feature `std` it is a `std::io::BufRead` and a `std::io::Seek`.
-pub struct Cursor<'a, W: Width, B: Byte = u8> {
+/// With the feature `std` it is a `std::io::Read` and a `std::io::Seek`, and a `std::io::BufRead`
+/// if it only reads.
+///
+/// `A` is how the object is borrowed: `&[B]`, or `&mut [B]`.
+pub struct Cursor<'a, W: Width, B: Byte = u8, A = &'a [B]> {
     place: Place<'a, W>,
-    object: PhantomData<&'a [B]>,
+    object: PhantomData<(A, B)>,
 }
 
-/// A reading and writing cursor over a byte object: [`Heap::cursor_mut`].
+/// A cursor over a byte object that reads and writes: [`Heap::cursor_mut`].
 ///
 /// It does not change the object's length. It costs what [`Cursor`] costs. With the feature `std`
-/// it is a `std::io::Read`, `std::io::Write` and `std::io::Seek`.
-pub struct CursorMut<'a, W: Width, B: Byte = u8> {
-    place: Place<'a, W>,
-    object: PhantomData<&'a mut [B]>,
-}
+/// it is also a `std::io::Write`.
+pub type CursorMut<'a, W, B = u8> = Cursor<'a, W, B, &'a mut [B]>;
 
-impl<'a, W: Width, B: Byte> Cursor<'a, W, B> {
-    /// A cursor over the first `len` bytes of an object that is borrowed for `'a`.
+impl<'a, W: Width, B: Byte, A> Cursor<'a, W, B, A> {
+    /// A cursor over the first `len` bytes of an object that is borrowed for `'a`, exclusively if
+    /// `A` is.
     #[inline]
     pub(super) fn new(spine: Spine<'a, W>, len: usize) -> Self {
         Self {
             place: Place::new(spine, len),
             object: PhantomData,
         }
-    }
-
-    /// The bytes from the position to the end of its piece; empty at the end of the object. The
-    /// position does not change.
-    #[inline]
-    pub fn chunk(&mut self) -> &'a [B] {
-        let (first, len) = self.place.rest();
-        // SAFETY: these bytes of the object, which is borrowed for `'a`; for `u8` they are
-        // initialised.
-        unsafe { NonNull::slice_from_raw_parts(first.cast(), len).as_ref() }
     }
 
     /// The position, in bytes from the beginning of the object.
@@ -213,7 +204,8 @@ impl<'a, W: Width, B: Byte> Cursor<'a, W, B> {
             if count == 0 {
                 break;
             }
-            // SAFETY: as in `chunk`.
+            // SAFETY: `count` bytes of the object, which is borrowed for `'a`; for `u8` they are
+            // initialised. They are read before the cursor is used again.
             let chunk: &[B] =
                 unsafe { NonNull::slice_from_raw_parts(first.cast(), count).as_ref() };
             target[done..done + count].copy_from_slice(chunk);
@@ -221,6 +213,18 @@ impl<'a, W: Width, B: Byte> Cursor<'a, W, B> {
             done += count;
         }
         done
+    }
+}
+
+impl<'a, W: Width, B: Byte> Cursor<'a, W, B> {
+    /// The bytes from the position to the end of its piece; empty at the end of the object. The
+    /// position does not change.
+    #[inline]
+    pub fn chunk(&mut self) -> &'a [B] {
+        let (first, len) = self.place.rest();
+        // SAFETY: these bytes of the object, which is borrowed for `'a`; for `u8` they are
+        // initialised.
+        unsafe { NonNull::slice_from_raw_parts(first.cast(), len).as_ref() }
     }
 }
 
@@ -233,16 +237,7 @@ impl<W: Width, B: Byte> Clone for Cursor<'_, W, B> {
     }
 }
 
-impl<'a, W: Width, B: Byte> CursorMut<'a, W, B> {
-    /// A cursor over the first `len` bytes of an object that is borrowed exclusively for `'a`.
-    #[inline]
-    pub(super) fn new(spine: Spine<'a, W>, len: usize) -> Self {
-        Self {
-            place: Place::new(spine, len),
-            object: PhantomData,
-        }
-    }
-
+impl<W: Width, B: Byte> CursorMut<'_, W, B> {
     /// The bytes from the position to the end of its piece; empty at the end of the object. The
     /// position does not change.
     #[inline]
@@ -282,73 +277,10 @@ impl<'a, W: Width, B: Byte> CursorMut<'a, W, B> {
         }
         done
     }
-
-    /// The position, in bytes from the beginning of the object.
-    #[inline]
-    #[must_use]
-    pub fn position(&self) -> usize {
-        self.place.position
-    }
-
-    /// Bytes from the position to the end of the object.
-    #[inline]
-    #[must_use]
-    pub fn remaining(&self) -> usize {
-        self.place.len - self.place.position
-    }
-
-    /// Moves to a position. O(1); the next access finds its piece.
-    ///
-    /// # Panics
-    /// If the position is above the object's length.
-    #[inline]
-    pub fn set_position(&mut self, position: usize) {
-        self.place.set_position(position);
-    }
-
-    /// Moves `count` bytes on. O(1).
-    ///
-    /// # Panics
-    /// If the object ends before.
-    #[inline]
-    pub fn advance(&mut self, count: usize) {
-        self.place.advance(count);
-    }
-
-    /// Reads as many bytes as there are from the position on, or until `target` is full; returns
-    /// how many. The position moves behind them.
-    ///
-    /// # Complexity
-    /// O(bytes).
-    #[inline]
-    pub fn read_into(&mut self, target: &mut [B]) -> usize {
-        let mut done = 0;
-        while done < target.len() {
-            let (first, len) = self.place.run(target.len() - done);
-            let count = len.min(target.len() - done);
-            if count == 0 {
-                break;
-            }
-            // SAFETY: as in `chunk`.
-            let chunk: &[B] =
-                unsafe { NonNull::slice_from_raw_parts(first.cast(), count).as_ref() };
-            target[done..done + count].copy_from_slice(chunk);
-            self.advance(count);
-            done += count;
-        }
-        done
-    }
 }
 
-impl<W: Width, B: Byte> fmt::Debug for Cursor<'_, W, B> {
+impl<W: Width, B: Byte, A> fmt::Debug for Cursor<'_, W, B, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Cursor({} of {} bytes)", self.position(), self.place.len)
-    }
-}
-
-impl<W: Width, B: Byte> fmt::Debug for CursorMut<'_, W, B> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (at, len) = (self.position(), self.place.len);
-        write!(f, "CursorMut({at} of {len} bytes)")
     }
 }

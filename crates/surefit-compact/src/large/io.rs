@@ -5,19 +5,12 @@ extern crate std;
 use core::iter::FusedIterator;
 use std::io::{self, BufRead, IoSlice, IoSliceMut, Read, Seek, SeekFrom, Write};
 
+use super::chunks::{Chunks, ChunksMut};
 use super::cursor::{Cursor, CursorMut};
-use crate::handle::Bytes;
-use crate::heap::Heap;
 use crate::width::Width;
 
-impl<W: Width> Heap<'_, W> {
-    /// All bytes in order as vectors for [`Write::write_vectored`], one per piece.
-    ///
-    /// # Panics
-    /// If the handle belongs to another heap.
-    ///
-    /// # Complexity
-    /// As [`Heap::chunks`].
+impl<'a, W: Width> Chunks<'a, W> {
+    /// The pieces as vectors for [`Write::write_vectored`].
     ///
     /// # Examples
     /// ```
@@ -29,34 +22,30 @@ impl<W: Width> Heap<'_, W> {
     /// let mut memory = vec![core::mem::MaybeUninit::uninit(); 1 << 20];
     /// let heap: Heap = Heap::new(&mut memory, &CONFIG)?;
     /// let bytes = heap.alloc_zeroed(Layout::new::<[u8; 10_000]>())?;
-    /// let vectors: Vec<IoSlice> = heap.io_slices(&bytes).collect();
+    /// let vectors: Vec<IoSlice> = heap.chunks(&bytes).io_slices().collect();
     /// assert_eq!(vectors.len(), 3);
     /// assert_eq!(Vec::new().write_vectored(&vectors)?, 10_000);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn io_slices<'a>(
-        &'a self,
-        bytes: &'a Bytes<u8>,
+    #[must_use]
+    pub fn io_slices(
+        self,
     ) -> impl ExactSizeIterator<Item = IoSlice<'a>> + DoubleEndedIterator + FusedIterator {
-        self.chunks(bytes).map(IoSlice::new)
-    }
-
-    /// All bytes in order as vectors for [`Read::read_vectored`], one per piece.
-    ///
-    /// # Panics
-    /// If the handle belongs to another heap.
-    ///
-    /// # Complexity
-    /// As [`Heap::chunks`].
-    pub fn io_slices_mut<'a>(
-        &'a self,
-        bytes: &'a mut Bytes<u8>,
-    ) -> impl ExactSizeIterator<Item = IoSliceMut<'a>> + DoubleEndedIterator + FusedIterator {
-        self.chunks_mut(bytes).map(IoSliceMut::new)
+        self.map(IoSlice::new)
     }
 }
 
-impl<W: Width> Read for Cursor<'_, W> {
+impl<'a, W: Width> ChunksMut<'a, W> {
+    /// The pieces as vectors for [`Read::read_vectored`].
+    #[must_use]
+    pub fn io_slices(
+        self,
+    ) -> impl ExactSizeIterator<Item = IoSliceMut<'a>> + DoubleEndedIterator + FusedIterator {
+        self.map(IoSliceMut::new)
+    }
+}
+
+impl<W: Width, A> Read for Cursor<'_, W, u8, A> {
     #[inline]
     fn read(&mut self, target: &mut [u8]) -> io::Result<usize> {
         Ok(self.read_into(target))
@@ -72,13 +61,6 @@ impl<W: Width> BufRead for Cursor<'_, W> {
     #[inline]
     fn consume(&mut self, count: usize) {
         self.advance(count);
-    }
-}
-
-impl<W: Width> Read for CursorMut<'_, W> {
-    #[inline]
-    fn read(&mut self, target: &mut [u8]) -> io::Result<usize> {
-        Ok(self.read_into(target))
     }
 }
 
@@ -111,19 +93,12 @@ fn offset(base: usize, by: i64) -> Option<usize> {
     base.checked_add_signed(isize::try_from(by).ok()?)
 }
 
-macro_rules! seek {
-    ($name:ident) => {
-        /// A position outside the object is an error, and the cursor stays.
-        impl<W: Width> Seek for $name<'_, W> {
-            fn seek(&mut self, from: SeekFrom) -> io::Result<u64> {
-                let len = self.position() + self.remaining();
-                let at = target(from, self.position(), len)?;
-                self.set_position(at);
-                Ok(at as u64)
-            }
-        }
-    };
+/// A position outside the object is an error, and the cursor stays.
+impl<W: Width, A> Seek for Cursor<'_, W, u8, A> {
+    fn seek(&mut self, from: SeekFrom) -> io::Result<u64> {
+        let len = self.position() + self.remaining();
+        let at = target(from, self.position(), len)?;
+        self.set_position(at);
+        Ok(at as u64)
+    }
 }
-
-seek!(Cursor);
-seek!(CursorMut);

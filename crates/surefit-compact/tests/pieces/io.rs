@@ -82,13 +82,13 @@ fn vectors_are_written_and_read_piece_by_piece() {
     let heap = Heap::<Narrow>::new(&mut memory, &config).expect("large enough");
     for len in [0, 1, 64, 65, 640, 5000] {
         let (mut bytes, expected) = object(&heap, len, len);
-        let vectors: Vec<IoSlice<'_>> = heap.io_slices(&bytes).collect();
+        let vectors: Vec<IoSlice<'_>> = heap.chunks(&bytes).io_slices().collect();
         assert_eq!(vectors.len(), len.div_ceil(64));
         let mut written = Vec::new();
         assert_eq!(written.write_vectored(&vectors).expect("a vector"), len);
         assert_eq!(written, expected);
         let source = pattern(77, len);
-        let mut vectors: Vec<_> = heap.io_slices_mut(&mut bytes).collect();
+        let mut vectors: Vec<_> = heap.chunks_mut(&mut bytes).io_slices().collect();
         assert_eq!(
             (&source[..]).read_vectored(&mut vectors).expect("a slice"),
             len

@@ -182,16 +182,16 @@ fn another_heap_refuses_what_is_not_its_own() {
         let _ = other.cursor_mut(&mut bytes);
     });
     panics(&mut || {
-        let _ = other.slices::<u8>(&bytes);
+        let _ = other.chunks(&bytes).slices::<u8>();
     });
     panics(&mut || {
-        let _ = other.slices_mut::<u8>(&mut bytes);
+        let _ = other.chunks_mut(&mut bytes).slices::<u8>();
     });
     panics(&mut || {
-        let _ = other.io_slices(&bytes);
+        let _ = other.chunks(&bytes).io_slices();
     });
     panics(&mut || {
-        let _ = other.io_slices_mut(&mut bytes);
+        let _ = other.chunks_mut(&mut bytes).io_slices();
     });
     panics(&mut || {
         let _ = vec.chunks(&other);

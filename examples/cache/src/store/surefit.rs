@@ -85,13 +85,13 @@ impl Store for Surefit {
     fn allocate(&mut self, len: usize) -> Option<u32> {
         let layout = Layout::from_size_align(len, 1).ok()?;
         let bytes = self.heap.alloc(layout).ok()?;
-        Some(self.heap.heap().into_entry(bytes))
+        Some(bytes.into_entry(self.heap.heap()))
     }
 
     #[inline]
     unsafe fn free(&mut self, name: u32, len: usize) {
         // SAFETY: S1; no other handle is in use.
-        let bytes: Bytes<MaybeUninit<u8>> = unsafe { self.heap.heap().from_entry(name, len) };
+        let bytes: Bytes<MaybeUninit<u8>> = unsafe { Bytes::from_entry(self.heap.heap(), name, len) };
         self.heap.free_bytes(bytes);
     }
 
@@ -99,7 +99,7 @@ impl Store for Surefit {
     unsafe fn read(&self, name: u32, len: usize, offset: usize) -> &[u8] {
         // SAFETY: S1, S2 and S3. No handle for a mutable access is in use: that borrows the store
         // mutably.
-        let bytes: Bytes<u8> = unsafe { self.heap.heap().from_entry(name, len) };
+        let bytes: Bytes<u8> = unsafe { Bytes::from_entry(self.heap.heap(), name, len) };
         let chunk: *const [u8] = self.heap.heap().chunk(&bytes, offset);
         // SAFETY: the object stays live and where it is as long as the store is borrowed; only the
         // borrow of the handle, which is made for this call, ends here.
@@ -109,7 +109,7 @@ impl Store for Surefit {
     #[inline]
     unsafe fn edit(&mut self, name: u32, len: usize, offset: usize) -> &mut [u8] {
         // SAFETY: S1, S2 and S3. The store is borrowed mutably, so no other handle is in use.
-        let mut bytes: Bytes<u8> = unsafe { self.heap.heap().from_entry(name, len) };
+        let mut bytes: Bytes<u8> = unsafe { Bytes::from_entry(self.heap.heap(), name, len) };
         let chunk: *mut [u8] = self.heap.heap().chunk_mut(&mut bytes, offset);
         // SAFETY: as in `read`; this is the only borrow.
         unsafe { &mut *chunk }
@@ -118,7 +118,7 @@ impl Store for Surefit {
     #[inline]
     unsafe fn write(&mut self, name: u32, len: usize, offset: usize, source: &[u8]) {
         // SAFETY: S1 and S2. The store is borrowed mutably, so no other handle is in use.
-        let mut bytes: Bytes<MaybeUninit<u8>> = unsafe { self.heap.heap().from_entry(name, len) };
+        let mut bytes: Bytes<MaybeUninit<u8>> = unsafe { Bytes::from_entry(self.heap.heap(), name, len) };
         let mut rest = source;
         let mut at = offset;
         while !rest.is_empty() {
@@ -149,11 +149,11 @@ impl Store for Surefit {
     unsafe fn renumber(&mut self, objects: &mut [(u32, usize)]) {
         let heap = self.heap.heap();
         // SAFETY: S1; every object has one handle.
-        let handle = |&(name, len): &(u32, usize)| unsafe { heap.from_entry(name, len) };
+        let handle = |&(name, len): &(u32, usize)| unsafe { Bytes::from_entry(heap, name, len) };
         let mut handles: Vec<Bytes<MaybeUninit<u8>>> = objects.iter().map(handle).collect();
         self.heap.renumber(&mut handles);
         for (object, handle) in objects.iter_mut().zip(handles) {
-            object.0 = self.heap.heap().into_entry(handle);
+            object.0 = handle.into_entry(self.heap.heap());
         }
     }
 
