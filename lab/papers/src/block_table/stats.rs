@@ -191,6 +191,9 @@ impl<W: Width<Generation = ()>> BlockTableHeap<'_, W> {
 
     /// The longest byte object that can be allocated now, in bytes; a binary search finds it.
     /// Shorter objects fit too, up to the rounding of their rows.
+    ///
+    /// # Complexity
+    /// O(pages · log region): each step asks for the pages of so many frames.
     #[expect(
         clippy::arithmetic_side_effects,
         reason = "a search between zero and one frame more than the region has bytes for, half of what usize counts"
