@@ -91,7 +91,8 @@ impl Store for Surefit {
     #[inline]
     unsafe fn free(&mut self, name: u32, len: usize) {
         // SAFETY: S1; no other handle is in use.
-        let bytes: Bytes<MaybeUninit<u8>> = unsafe { Bytes::from_entry(self.heap.heap(), name, len) };
+        let bytes: Bytes<MaybeUninit<u8>> =
+            unsafe { Bytes::from_entry(self.heap.heap(), name, len) };
         self.heap.free_bytes(bytes);
     }
 
@@ -118,7 +119,8 @@ impl Store for Surefit {
     #[inline]
     unsafe fn write(&mut self, name: u32, len: usize, offset: usize, source: &[u8]) {
         // SAFETY: S1 and S2. The store is borrowed mutably, so no other handle is in use.
-        let mut bytes: Bytes<MaybeUninit<u8>> = unsafe { Bytes::from_entry(self.heap.heap(), name, len) };
+        let mut bytes: Bytes<MaybeUninit<u8>> =
+            unsafe { Bytes::from_entry(self.heap.heap(), name, len) };
         let mut rest = source;
         let mut at = offset;
         while !rest.is_empty() {
