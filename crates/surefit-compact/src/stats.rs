@@ -11,7 +11,6 @@ use surefit_core::{Parts, Refused};
 
 use crate::demand::BlockDemand;
 use crate::heap::Heap;
-use crate::layout;
 use crate::parked::MOST_PARKED;
 use crate::width::Width;
 
@@ -165,13 +164,6 @@ impl<W: Width> Heap<'_, W> {
         });
         let table = addresses.made.get() as usize * W::ENTRY_BYTES;
         table + back_references.sum::<usize>()
-    }
-
-    /// Bytes of the fixed area: class states and page records.
-    #[must_use]
-    pub fn fixed_bytes(&self) -> usize {
-        let classes = self.config.geometry().class_count();
-        layout::fixed_bytes::<W>(classes, self.engine.pages.count() as usize)
     }
 
     /// Whether `count` more objects of this size and alignment can be allocated now. O(1).
