@@ -29,7 +29,7 @@ pub fn certify(kind: &Kind, steps: &Steps, row: &mut AllocatorResult) -> Result<
 /// Replays the trace in a region of exactly the certified size.
 fn suffices(context: &str, kind: &Kind, steps: &Steps, certified: Certified) -> Result<()> {
     let mut region = Reservation::new(usize::try_from(certified.heap_bytes)?)?;
-    match kind.run(region.memory(), Untouched { steps }) {
+    match kind.run_untimed(region.memory(), Untouched { steps }) {
         Ok(Ok(_)) => Ok(()),
         Ok(Err(stop)) => Err(too_small(
             context,

@@ -12,6 +12,7 @@
 //! | `collector` | recorded object graphs, the collector's spaces, and a Lua machine on any heap |
 //! | `results`, `judged`, `schema` | the figures, what they are judged by, and their JSON |
 
+pub mod any;
 pub mod arguments;
 pub mod as_child;
 pub mod certified;

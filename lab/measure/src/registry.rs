@@ -5,10 +5,11 @@ use std::mem::MaybeUninit;
 use anyhow::{Result, bail};
 use surefit_core::Refused;
 
+use crate::any::Any;
 use crate::keys::Keys;
 use crate::sizes::HeapSize;
 use crate::steps::Steps;
-use crate::subject::{Allocator, Certified, HandleCost, Pass};
+use crate::subject::{Allocator, Certified, HandleCost, Pass, Subject};
 use crate::subjects::{
     block_table, cf_paper, compact, cooperating, dlmalloc, indirect, jamaica, os, raw, rlsf,
     segregated, sharded, shared, shared_direct, system, talc,
@@ -64,6 +65,24 @@ macro_rules! registry {
                 match self {
                     $(Self::$kind(options) => <$allocator>::run(options, memory, pass),)*
                 }
+            }
+
+            /// As [`Kind::run`], for a pass of which nobody takes the time or counts the
+            /// instructions: it is compiled once.
+            ///
+            /// # Errors
+            /// As [`Kind::run`].
+            pub fn run_untimed<P: Pass>(
+                &self,
+                memory: &mut [MaybeUninit<u8>],
+                pass: P,
+            ) -> Result<P::Output, Refused> {
+                let (mut pass, mut output) = (Some(pass), None);
+                let mut run = |subject: Any<'_>| {
+                    output = pass.take().map(|pass| pass.run(subject));
+                };
+                self.run(memory, Erase(&mut run))?;
+                Ok(output.expect("an allocator that is built runs the pass"))
             }
 
             /// What is proven about every program with this trace's demand.
@@ -135,6 +154,17 @@ registry! {
     "peer-talc" PeerTalc talc::Talc, "the talc crate in one region";
     "peer-dlmalloc" PeerDlmalloc dlmalloc::Dlmalloc, "the dlmalloc crate, version 2.8 of DL, in one region; short name `dl`";
     "system" System system::System, "the platform's malloc";
+}
+
+/// A pass that makes a subject any, for the function.
+struct Erase<'a>(&'a mut dyn FnMut(Any<'_>));
+
+impl Pass for Erase<'_> {
+    type Output = ();
+
+    fn run<S: Subject>(self, mut subject: S) {
+        (self.0)(Any::of(&mut subject));
+    }
 }
 
 /// The description of one allocator of the registry.

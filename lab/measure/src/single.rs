@@ -96,7 +96,7 @@ fn check_in_region<'a>(
         touch: setting.touch,
         place: Place::Region(region.extent()),
     };
-    let outcome = kind.run(region.memory(), Streamed { pass, feed });
+    let outcome = kind.run_untimed(region.memory(), Streamed { pass, feed });
     row.peak_footprint_bytes = Some(region.touched_bytes()? as u64);
     Ok(outcome)
 }
@@ -115,7 +115,7 @@ fn check_resident<'a>(
         place: Place::Process,
     };
     let growth = Growth::over(|| pass.run_empty());
-    let outcome = kind.run(&mut [], Streamed { pass, feed });
+    let outcome = kind.run_untimed(&mut [], Streamed { pass, feed });
     row.peak_resident_bytes = growth.bytes();
     Ok(outcome)
 }

@@ -35,9 +35,6 @@ pub trait Subject {
     /// The name of a live object: a pointer or a handle.
     type Object;
 
-    /// Whether every object is one piece of memory that keeps its address for its whole life.
-    const CONTIGUOUS: bool = true;
-
     /// Allocates an object; if `zeroed`, its bytes are zero.
     ///
     /// # Errors
@@ -110,6 +107,11 @@ pub trait Subject {
             let byte = unsafe { first.assume_init() };
             first.write(byte.wrapping_add(1));
         }
+    }
+
+    /// Whether every object is one piece of memory that keeps its address for its whole life.
+    fn is_contiguous(&self) -> bool {
+        true
     }
 
     /// What every byte of the region is used for; `None` if the allocator does not report it.
@@ -201,7 +203,9 @@ pub struct HandleCost {
     pub piece_bytes: Option<usize>,
 }
 
-/// A pass: what is done with an allocator after it is built. It is compiled for each allocator.
+/// A pass: what is done with an allocator after it is built. It is compiled for each allocator by
+/// [`Kind::run`](crate::registry::Kind::run), and once by
+/// [`Kind::run_untimed`](crate::registry::Kind::run_untimed).
 pub trait Pass {
     /// The result of the pass.
     type Output;

@@ -68,7 +68,7 @@ fn contiguous(options: &Options) -> Result<Options> {
 fn least(options: &Options, steps: &Steps) -> Result<Option<u64>> {
     let kind = Kind::Cf(Box::new(options.clone()));
     let mut region = Reservation::new(kind.heap_bytes(HeapSize::DEFAULT, steps))?;
-    if is_hopeless(&kind.run(region.memory(), Untouched { steps })) {
+    if is_hopeless(&kind.run_untimed(region.memory(), Untouched { steps })) {
         return Ok(None);
     }
     drop(region);

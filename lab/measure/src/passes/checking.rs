@@ -12,6 +12,7 @@ use surefit_core::Parts;
 
 use super::replay::{Hooks, Stop, Stopped, Table, drain_left, replay, replay_part};
 use super::residence::{Place, Residence};
+use crate::any::Any;
 use crate::feed::Feed;
 use crate::results::ResidentSample;
 use crate::steps::{Action, Left, Step, Steps};
@@ -104,7 +105,8 @@ impl Checking<'_> {
     /// # Errors
     /// Never; the signature is that of the pass.
     pub fn run_empty(self) -> Result<(), Stopped> {
-        let mut subject = Null::default();
+        let mut null = Null::default();
+        let mut subject = Any::of(&mut null);
         let mut table = Table::new(self.steps.slots());
         let _checker = Checker::new(self, &subject);
         replay(&mut subject, &mut table, self.steps, &mut Nothing)
@@ -139,7 +141,7 @@ impl<'a> Checker<'a> {
             live_in_pieces: 0,
             residence: Residence::new(pass.place, pass.steps.events),
             checked: Checked {
-                contiguous: S::CONTIGUOUS && piece_bytes == u64::MAX,
+                contiguous: subject.is_contiguous() && piece_bytes == u64::MAX,
                 ..Checked::default()
             },
         }

@@ -60,7 +60,7 @@ pub fn by_site(
         steps,
         geometry,
     };
-    let (event, why) = match kind.run(region.memory(), pass) {
+    let (event, why) = match kind.run_untimed(region.memory(), pass) {
         Ok(Ok(sites)) => return Ok(sites),
         Ok(Err(stop)) => {
             let error = refusal::stopped(spec.as_str(), &stop)?;

@@ -149,8 +149,6 @@ impl Frames<'_> {
 impl Subject for Frames<'_> {
     type Object = Name;
 
-    const CONTIGUOUS: bool = false;
-
     #[inline(always)]
     fn allocate(&mut self, layout: Layout, zeroed: bool) -> Result<Name, Refused> {
         let layout = self.layout(layout.size(), layout.align());
@@ -194,6 +192,10 @@ impl Subject for Frames<'_> {
         let chunk = self.heap.chunk_mut(&mut bytes, offset);
         // SAFETY: the bytes belong to the object for as long as its name and the heap are borrowed.
         unsafe { &mut *ptr::from_mut(chunk) }
+    }
+
+    fn is_contiguous(&self) -> bool {
+        false
     }
 
     fn most_align(&self) -> usize {

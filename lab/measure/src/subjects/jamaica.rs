@@ -171,8 +171,6 @@ impl<const B: usize> Blocks<'_, B> {
 impl<const B: usize> Subject for Blocks<'_, B> {
     type Object = Named;
 
-    const CONTIGUOUS: bool = false;
-
     /// The heap zeroes every object.
     #[inline(always)]
     fn allocate(&mut self, layout: Layout, _zeroed: bool) -> Result<Named, Refused> {
@@ -213,6 +211,10 @@ impl<const B: usize> Subject for Blocks<'_, B> {
     }
 
     /// The payload of a list's block begins after a link of four bytes.
+    fn is_contiguous(&self) -> bool {
+        false
+    }
+
     fn most_align(&self) -> usize {
         1
     }

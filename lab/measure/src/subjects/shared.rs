@@ -243,8 +243,6 @@ macro_rules! subject_of_one_thread {
         impl<G: $granularity> Subject for $name<'_, '_, G> {
             type Object = Name;
 
-            const CONTIGUOUS: bool = false;
-
             #[inline(always)]
             fn allocate(&mut self, layout: Layout, zeroed: bool) -> Result<Name, Refused> {
                 let (size, align) = (layout.size(), layout.align());
@@ -292,6 +290,10 @@ macro_rules! subject_of_one_thread {
                 // thread is the heap's only one, and this subject and the object's handle are
                 // borrowed exclusively for as long as the bytes.
                 unsafe { &mut *bytes }
+            }
+
+            fn is_contiguous(&self) -> bool {
+                false
             }
 
             fn parts(&self) -> Option<Parts> {

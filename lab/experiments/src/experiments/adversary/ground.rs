@@ -114,7 +114,7 @@ impl<'a> Land<'a> {
         let word = self.word;
         let drive = Drive { word, program };
         // a region too small for the system's tables has no words
-        self.kind.run(memory, drive).unwrap_or_default()
+        self.kind.run_untimed(memory, drive).unwrap_or_default()
     }
 
     /// The aligned place of the buffer.

@@ -156,7 +156,7 @@ pub(super) fn degrees(spec: &Spec, plan: Plan) -> Result<Degrees> {
     for (degree, bytes) in found.iter_mut().zip(SIZES) {
         let over_orders = (0..ORDERS).map(|seed| {
             let pass = Probe { plan, seed, bytes };
-            let built = kind.run(region.memory(), pass);
+            let built = kind.run_untimed(region.memory(), pass);
             built.map_err(|refused| anyhow!("{spec}: {refused}"))
         });
         *degree = range(&over_orders.collect::<Result<Vec<_>>>()?);

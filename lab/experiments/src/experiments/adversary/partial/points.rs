@@ -171,7 +171,7 @@ fn on_trace(file: &Path) -> Result<Trace> {
             touch: false,
             place: Place::Unsampled,
         };
-        let checked = kind.run(region.memory(), replay)?;
+        let checked = kind.run_untimed(region.memory(), replay)?;
         let checked = checked.map_err(|stopped| anyhow::anyhow!("{spec}: {stopped:?}"))?;
         let least = min_heap(&kind, steps, steps.peak_live_bytes as usize)?;
         let moved = checked.moves.map_or(0, |moves| moves.bytes_total);
