@@ -356,11 +356,11 @@ impl<W: Width<Generation = ()>> Run<'_, W> {
     /// Questions, and whether the answers are kept.
     fn ask(&mut self, input: &mut Input<'_>) {
         let (size, align) = (input.size(), input.align());
-        let largest = self.heap.largest_free();
+        let largest = self.heap.details().largest_free();
         if largest > 0 {
             assert!(self.heap.can_allocate(largest, 1, 1));
         }
-        let bytes = self.heap.largest_free_bytes();
+        let bytes = self.heap.details().largest_free_bytes();
         assert!(bytes == 0 || self.heap.can_allocate_bytes(bytes, 1));
         let count = input.below(64) as u32;
         if !self.heap.can_allocate(size, align, count) {
@@ -371,7 +371,7 @@ impl<W: Width<Generation = ()>> Run<'_, W> {
         }
         let layout = Layout::from_size_align(size, align).expect("the heap can serve it");
         self.keep_promise(layout, count);
-        assert!(self.heap.degree_of_fragmentation(size) < 1 << 20);
+        assert!(self.heap.details().degree_of_fragmentation(size) < 1 << 20);
         assert_eq!(
             self.heap.live_blocks().count(),
             self.heap.stats().live_blocks as usize

@@ -32,6 +32,7 @@ use crate::engine::Engine;
 use crate::heap::Heap;
 use crate::layout;
 use crate::limit::Limit;
+use crate::stats::Details;
 use crate::width::Width;
 
 impl<W: Width> Engine<'_, W> {
@@ -63,8 +64,8 @@ impl<'m, W: Width> Heap<'m, W> {
     /// As [`Heap::new`], of a heap that may use only the whole pages in the first `bytes` bytes of
     /// its region, and [`table_bytes`](layout::table_bytes) at the region's end: entries for
     /// `objects` objects at once, all pieces of long ones counted. [`Heap::add`] gives it more
-    /// pages, [`Heap::take_back`] takes some away. It touches no byte between, [`Heap::untouched`]:
-    /// this memory may be off.
+    /// pages, [`Heap::take_back`] takes some away. It touches no byte between,
+    /// [`Details::untouched`]: this memory may be off.
     ///
     /// A certified demand is served while the pages have at least the certificate's
     /// `data_page_bytes` and `objects` is at least its `entries`.
@@ -149,21 +150,23 @@ impl<'m, W: Width> Heap<'m, W> {
         let taken = (0..most).take_while(|_| self.engine.lower_limit()).count();
         taken * page
     }
+}
 
+impl<W: Width> Details<'_, '_, W> {
     /// The bytes of the pages that the heap may use; `None` for a heap without a limit.
     #[must_use]
-    pub fn limit_bytes(&self) -> Option<usize> {
-        let limit = self.engine.limit.as_ref()?;
-        Some(limit.pages.get() as usize * self.config.geometry().page_bytes())
+    pub fn limit_bytes(self) -> Option<usize> {
+        let limit = self.heap.engine.limit.as_ref()?;
+        Some(limit.pages.get() as usize * self.heap.config.geometry().page_bytes())
     }
 
     /// The bytes of the region, counted from its beginning, that the heap does not touch now: from
     /// the limit to the room of the address table. Empty for a heap without a limit.
     #[must_use]
-    pub fn untouched(&self) -> Range<usize> {
-        let page = self.config.geometry().page_bytes();
-        let at = |pages: u32| self.skipped + pages as usize * page;
-        match &self.engine.limit {
+    pub fn untouched(self) -> Range<usize> {
+        let page = self.heap.config.geometry().page_bytes();
+        let at = |pages: u32| self.heap.skipped + pages as usize * page;
+        match &self.heap.engine.limit {
             None => 0..0,
             Some(limit) => at(limit.pages.get())..at(limit.end),
         }

@@ -128,16 +128,16 @@ impl<'m, W: Width<Generation = ()>, G: Counted> KeyHeap<'m, W, G> {
         self.heap.take_back(bytes)
     }
 
-    /// As [`Heap::limit_bytes`].
+    /// As [`Details::limit_bytes`](crate::Details::limit_bytes).
     #[must_use]
     pub fn limit_bytes(&self) -> Option<usize> {
-        self.heap.limit_bytes()
+        self.heap.details().limit_bytes()
     }
 
-    /// As [`Heap::untouched`].
+    /// As [`Details::untouched`](crate::Details::untouched).
     #[must_use]
     pub fn untouched(&self) -> Range<usize> {
-        self.heap.untouched()
+        self.heap.details().untouched()
     }
 
     /// Moves a value into the heap. Never moves another object.
@@ -199,10 +199,11 @@ impl<'m, W: Width<Generation = ()>, G: Counted> KeyHeap<'m, W, G> {
     }
 
     /// A length in bytes for which [`KeyHeap::can_allocate_bytes`] holds now, as
-    /// [`Heap::largest_free_bytes`]. O(classes + log region).
+    /// [`Details::largest_free_bytes`](crate::Details::largest_free_bytes). O(classes + log
+    /// region).
     #[must_use]
     pub fn largest_free_bytes(&self) -> usize {
-        self.heap.largest_free_bytes()
+        self.heap.details().largest_free_bytes()
     }
 
     /// Counters. O(classes).

@@ -120,7 +120,7 @@ pub use handle::{Byte, Bytes, BytesName, Full, Handle};
 pub use heap::Heap;
 pub use key::{Key, KeyHeap};
 pub use large::{ByteVec, Chunks, ChunksMut, Cursor, CursorMut};
-pub use stats::{LiveBlock, Stats};
+pub use stats::{Details, LiveBlock, Stats};
 /// From `surefit-classes`: the size-classes, on which the heaps are built.
 pub use surefit_classes::{
     Bound, ClassLayout, Fraction, FractionError, Geometry, GeometryError, GeometrySpec, PageOrder,

@@ -50,7 +50,7 @@ pub struct LiveBlock {
     pub block_bytes: u32,
 }
 
-impl<W: Width> Heap<'_, W> {
+impl<'m, W: Width> Heap<'m, W> {
     /// Counters. O(classes).
     #[expect(clippy::arithmetic_side_effects, reason = "free pages were opened")]
     #[must_use]
@@ -75,38 +75,10 @@ impl<W: Width> Heap<'_, W> {
         }
     }
 
-    /// Live page-blocks of a size-class, and its pages: (h, full pages + not-full pages).
+    /// What the heap says of single size-classes, of fragmentation and of its limit.
     #[must_use]
-    pub fn class_usage(&self, class: SizeClass) -> (u32, u32) {
-        let state = self.engine.classes.get(class);
-        state.map_or((0, 0), |state| (state.live(), state.pages()))
-    }
-
-    /// The pages of the parked page-blocks of a size-class, that of the one taken next first: freed
-    /// page-blocks that the class keeps with their entries. They are not live, and count as holes.
-    ///
-    /// The answer is that of the call, whatever the heap does later: an allocation takes what is
-    /// parked, or gives it back, and the links between parked page-blocks lie in their bytes.
-    pub fn parked_pages(&self, class: SizeClass) -> impl Iterator<Item = u32> + use<W> {
-        let state = self.engine.classes.get(class).into_iter();
-        let parked = state.flat_map(|state| self.engine.parked(state));
-        let mut pages = parked.map(|entry| self.engine.block_of(entry).page.id.word());
-        let now: [Option<u32>; MOST_PARKED as usize] = core::array::from_fn(|_| pages.next());
-        now.into_iter().flatten()
-    }
-
-    /// The numbers of a size-class that decide its transitions: live page-blocks, not-full pages
-    /// and holes. O(1).
-    #[must_use]
-    pub fn class_counts(&self, class: SizeClass) -> ClassCounts {
-        let state = self.engine.classes.get(class);
-        let layout = self.config.geometry().layout(class);
-        let none = ClassCounts {
-            live: 0,
-            not_full: 0,
-            holes: 0,
-        };
-        state.map_or(none, |state| self.engine.counts(state, layout))
+    pub fn details(&self) -> Details<'_, 'm, W> {
+        Details { heap: self }
     }
 
     /// Accounts for every byte of the region: the parts add up to its size. O(classes).
@@ -136,7 +108,7 @@ impl<W: Width> Heap<'_, W> {
         reason = "counts and bytes of the parts of one region"
     )]
     fn add_class(&self, parts: &mut Parts, class: SizeClass) {
-        let (live, pages) = self.class_usage(class);
+        let (live, pages) = self.details().class_usage(class);
         let (live, pages) = (live as usize, pages as usize);
         let layout = self.config.geometry().layout(class);
         let (blocks, bytes) = (usize::from(layout.blocks), layout.block_bytes as usize);
@@ -147,23 +119,6 @@ impl<W: Width> Heap<'_, W> {
         parts.administrative_bytes += pages * tail;
         let page = self.config.geometry().page_bytes();
         parts.page_internal_bytes += pages * (page - blocks * bytes - tail);
-    }
-
-    /// Bytes of administrative space that grow with the number of objects: the address table, and
-    /// the back-references of all pages in use.
-    #[expect(
-        clippy::arithmetic_side_effects,
-        reason = "counts and bytes of the parts of one region"
-    )]
-    #[must_use]
-    pub fn handle_bytes(&self) -> usize {
-        let addresses = &self.engine.addresses;
-        let back_references = self.config.geometry().classes().map(|class| {
-            let (_, pages) = self.class_usage(class);
-            pages as usize * self.config.geometry().back_reference_bytes(class)
-        });
-        let table = addresses.made.get() as usize * W::ENTRY_BYTES;
-        table + back_references.sum::<usize>()
     }
 
     /// Whether `count` more objects of this size and alignment can be allocated now. O(1).
@@ -213,23 +168,91 @@ impl<W: Width> Heap<'_, W> {
         Ok(demand)
     }
 
+    /// All live page-blocks, in the order of their entries. O(entries ever made).
+    pub fn live_blocks(&self) -> impl Iterator<Item = LiveBlock> {
+        (0..self.engine.addresses.made.get()).filter_map(|index| {
+            let block = self.engine.vet(index)?;
+            Some(LiveBlock {
+                index,
+                class: block.page.record.class.get(),
+                block_bytes: self.engine.bytes_of(block),
+            })
+        })
+    }
+}
+
+/// What a heap says of itself beside [`Heap::stats`], for who watches or tests it:
+/// [`Heap::details`].
+#[derive(Debug)]
+pub struct Details<'a, 'm, W: Width> {
+    pub(crate) heap: &'a Heap<'m, W>,
+}
+
+impl<W: Width> Clone for Details<'_, '_, W> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<W: Width> Copy for Details<'_, '_, W> {}
+
+impl<W: Width> Details<'_, '_, W> {
+    /// Live page-blocks of a size-class, and its pages: (h, full pages + not-full pages).
+    #[must_use]
+    pub fn class_usage(self, class: SizeClass) -> (u32, u32) {
+        let state = self.heap.engine.classes.get(class);
+        state.map_or((0, 0), |state| (state.live(), state.pages()))
+    }
+
+    /// The pages of the parked page-blocks of a size-class, that of the one taken next first: freed
+    /// page-blocks that the class keeps with their entries. They are not live, and count as holes.
+    ///
+    /// The answer is that of the call, whatever the heap does later: an allocation takes what is
+    /// parked, or gives it back, and the links between parked page-blocks lie in their bytes.
+    pub fn parked_pages(self, class: SizeClass) -> impl Iterator<Item = u32> + use<W> {
+        let state = self.heap.engine.classes.get(class).into_iter();
+        let parked = state.flat_map(|state| self.heap.engine.parked(state));
+        let mut pages = parked.map(|entry| self.heap.engine.block_of(entry).page.id.word());
+        let now: [Option<u32>; MOST_PARKED as usize] = core::array::from_fn(|_| pages.next());
+        now.into_iter().flatten()
+    }
+
+    /// The numbers of a size-class that decide its transitions: live page-blocks, not-full pages
+    /// and holes. O(1).
+    #[must_use]
+    pub fn class_counts(self, class: SizeClass) -> ClassCounts {
+        let state = self.heap.engine.classes.get(class);
+        let layout = self.heap.config.geometry().layout(class);
+        let none = ClassCounts {
+            live: 0,
+            not_full: 0,
+            holes: 0,
+        };
+        state.map_or(none, |state| self.heap.engine.counts(state, layout))
+    }
+
+    /// Bytes of administrative space that grow with the number of objects: the address table, and
+    /// the back-references of all pages in use.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "counts and bytes of the parts of one region"
+    )]
+    #[must_use]
+    pub fn handle_bytes(self) -> usize {
+        let addresses = &self.heap.engine.addresses;
+        let back_references = self.heap.config.geometry().classes().map(|class| {
+            let (_, pages) = self.class_usage(class);
+            pages as usize * self.heap.config.geometry().back_reference_bytes(class)
+        });
+        let table = addresses.made.get() as usize * W::ENTRY_BYTES;
+        table + back_references.sum::<usize>()
+    }
+
     /// The largest contiguous object that can be allocated now, in bytes; 0 if there is none.
     /// O(classes).
     #[must_use]
-    pub fn largest_free(&self) -> usize {
+    pub fn largest_free(self) -> usize {
         self.largest_contiguous(usize::MAX)
-    }
-
-    /// The largest contiguous object of at most `most` bytes that can be allocated now.
-    fn largest_contiguous(&self, most: usize) -> usize {
-        let geometry = self.config.geometry();
-        let sizes = geometry
-            .classes()
-            .map(|class| most.min(geometry.layout(class).block_bytes as usize));
-        sizes
-            .filter(|&size| self.can_allocate(size, 1, 1))
-            .max()
-            .unwrap_or(0)
     }
 
     /// A length in bytes for which [`Heap::can_allocate_bytes`] holds now: the largest contiguous
@@ -241,14 +264,14 @@ impl<W: Width> Heap<'_, W> {
         reason = "a search between zero and one piece more than the region has bytes for, half of what usize counts"
     )]
     #[must_use]
-    pub fn largest_free_bytes(&self) -> usize {
-        let contiguous = self.largest_contiguous(self.division.small_bytes());
-        if self.config.piece_bytes().is_none() {
+    pub fn largest_free_bytes(self) -> usize {
+        let contiguous = self.largest_contiguous(self.heap.division.small_bytes());
+        if self.heap.config.piece_bytes().is_none() {
             return contiguous;
         }
-        let piece = self.division.small_bytes();
-        let fits_pieces = |pieces| self.can_allocate_bytes(pieces * piece, 1);
-        let (mut fits, mut fails) = (0, self.engine.pages.memory.len() / piece + 1);
+        let piece = self.heap.division.small_bytes();
+        let fits_pieces = |pieces| self.heap.can_allocate_bytes(pieces * piece, 1);
+        let (mut fits, mut fails) = (0, self.heap.engine.pages.memory.len() / piece + 1);
         while fails - fits > 1 {
             let middle = fits + (fails - fits) / 2;
             if fits_pieces(middle) {
@@ -267,25 +290,25 @@ impl<W: Width> Heap<'_, W> {
         reason = "pages of 32 bits times at most 2^12 page-blocks, in 64 bits; those live are among them"
     )]
     #[must_use]
-    pub fn degree_of_fragmentation(&self, size: usize) -> u64 {
-        let Ok(class) = self.class_of(size, 1) else {
+    pub fn degree_of_fragmentation(self, size: usize) -> u64 {
+        let Ok(class) = self.heap.class_of(size, 1) else {
             return 0;
         };
-        let blocks = u64::from(self.config.geometry().layout(class).blocks);
+        let blocks = u64::from(self.heap.config.geometry().layout(class).blocks);
         let (live, pages) = self.class_usage(class);
-        let free = self.engine.free_page_count.get() + self.engine.fresh_pages();
+        let free = self.heap.engine.free_page_count.get() + self.heap.engine.fresh_pages();
         blocks * (u64::from(free) + u64::from(pages)) - u64::from(live)
     }
 
-    /// All live page-blocks, in the order of their entries. O(entries ever made).
-    pub fn live_blocks(&self) -> impl Iterator<Item = LiveBlock> {
-        (0..self.engine.addresses.made.get()).filter_map(|index| {
-            let block = self.engine.vet(index)?;
-            Some(LiveBlock {
-                index,
-                class: block.page.record.class.get(),
-                block_bytes: self.engine.bytes_of(block),
-            })
-        })
+    /// The largest contiguous object of at most `most` bytes that can be allocated now.
+    fn largest_contiguous(self, most: usize) -> usize {
+        let geometry = self.heap.config.geometry();
+        let sizes = geometry
+            .classes()
+            .map(|class| most.min(geometry.layout(class).block_bytes as usize));
+        sizes
+            .filter(|&size| self.heap.can_allocate(size, 1, 1))
+            .max()
+            .unwrap_or(0)
     }
 }

@@ -90,7 +90,7 @@ impl Twin<'_> {
     /// The names of the pages of the parked blocks.
     fn parked_pages(&self) -> Vec<usize> {
         let class = self.heap.config().geometry().class(0).expect("one class");
-        let pages = self.heap.parked_pages(class);
+        let pages = self.heap.details().parked_pages(class);
         pages.map(|page| self.first + page as usize).collect()
     }
 

@@ -124,9 +124,9 @@ impl<W: Width<Generation = ()>> World<'_, W> {
     fn table_entries(&self) -> usize {
         let geometry = self.heap.config().geometry();
         let of_pages = geometry.classes().map(|class| {
-            self.heap.class_usage(class).1 as usize * geometry.back_reference_bytes(class)
+            self.heap.details().class_usage(class).1 as usize * geometry.back_reference_bytes(class)
         });
-        (self.heap.handle_bytes() - of_pages.sum::<usize>()) / W::ENTRY_BYTES
+        (self.heap.details().handle_bytes() - of_pages.sum::<usize>()) / W::ENTRY_BYTES
     }
 
     fn verify(&self) {
@@ -199,14 +199,17 @@ fn is_a_free_of_each<W: Width<Generation = ()>>() {
                 continue;
             }
             for class in config.geometry().classes() {
-                let live = |heap: &EntryHeap<'_, W>| heap.class_usage(class).0;
+                let live = |heap: &EntryHeap<'_, W>| heap.details().class_usage(class).0;
                 assert_eq!(live(&world.heap), live(&twin));
             }
             world.heap.compact(u64::MAX);
             twin.compact(u64::MAX);
             world.verify();
             for class in config.geometry().classes() {
-                assert_eq!(world.heap.class_usage(class), twin.class_usage(class));
+                assert_eq!(
+                    world.heap.details().class_usage(class),
+                    twin.details().class_usage(class)
+                );
             }
         }
     });

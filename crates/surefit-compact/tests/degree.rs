@@ -127,7 +127,9 @@ impl<'m, W: Width> Run<'m, W> {
     }
 
     fn degree(&self, class: usize) -> u64 {
-        self.heap.degree_of_fragmentation(SIZES[class] as usize)
+        self.heap
+            .details()
+            .degree_of_fragmentation(SIZES[class] as usize)
     }
 
     fn degrees(&self) -> Vec<u64> {
@@ -182,7 +184,7 @@ impl<'m, W: Width> Run<'m, W> {
                 "no packing is denser than the densest"
             );
             assert!(degree >= self.least(class), "the bound on pages holds");
-            let pages = self.heap.class_usage(self.class(class)).1;
+            let pages = self.heap.details().class_usage(self.class(class)).1;
             let (h, peak) = (self.live[class].len() as u32, self.peak[class]);
             let most = pages_bound(self.config.bound(), self.blocks(class) as u32, h, peak);
             assert!(pages <= most);

@@ -218,13 +218,13 @@ fn what_is_called_free_can_be_allocated() {
     let layout = |size| Layout::from_size_align(size, 8).expect("valid");
     let _one = heap.alloc(layout(1000)).expect("fits");
     loop {
-        let free = heap.largest_free_bytes();
+        let free = heap.details().largest_free_bytes();
         assert!(heap.can_allocate_bytes(free, 1), "{free}");
         if heap.alloc(layout(4096)).is_err() {
             break;
         }
     }
-    assert_eq!(heap.largest_free_bytes(), 1016);
+    assert_eq!(heap.details().largest_free_bytes(), 1016);
 }
 
 #[test]
@@ -236,8 +236,11 @@ fn a_free_block_above_the_piece_size_is_no_free_piece() {
     let _large = heap.insert([0_u8; 1000]).expect("fits");
     let layout = Layout::from_size_align(256, 8).expect("valid");
     while heap.alloc(layout).is_ok() {}
-    assert!(heap.largest_free() > 256, "in the page of the large object");
-    assert_eq!(heap.largest_free_bytes(), 0);
+    assert!(
+        heap.details().largest_free() > 256,
+        "in the page of the large object"
+    );
+    assert_eq!(heap.details().largest_free_bytes(), 0);
 }
 
 #[test]

@@ -81,7 +81,7 @@ impl<'m> Program<'m> {
                 assert_eq!(refused, Refused::NoPage);
                 let stats = self.heap.stats();
                 assert_eq!((stats.freed_pages, stats.fresh_pages), (0, 0));
-                assert_eq!(self.heap.class_counts(class).holes, 0);
+                assert_eq!(self.heap.details().class_counts(class).holes, 0);
                 self.refused += 1;
             }
         }
@@ -109,7 +109,7 @@ impl<'m> Program<'m> {
 
     fn add(&mut self) {
         let bytes = self.random.random_range(0..4 * PAGE);
-        let room = self.heap.untouched().len();
+        let room = self.heap.details().untouched().len();
         let added = self.heap.add(bytes);
         assert_eq!(added, (bytes / PAGE * PAGE).min(room));
         self.pages += added / PAGE;
@@ -151,7 +151,7 @@ fn run(bound: Bound, with_windows: bool) -> (u32, u32) {
         let mut memory = junk(64 * PAGE);
         let skipped = 37 * usize::try_from(seed).expect("small");
         let mut program = Program::new(&mut memory[skipped..], &config, seed);
-        let mut most = program.heap.untouched().start;
+        let mut most = program.heap.details().untouched().start;
         for _ in 0..600 {
             match program.random.random_range(0..100) {
                 0..50 => program.allocate(),
@@ -161,10 +161,10 @@ fn run(bound: Bound, with_windows: bool) -> (u32, u32) {
                 _ => program.take_back(),
             }
             program.verify();
-            most = most.max(program.heap.untouched().start);
+            most = most.max(program.heap.details().untouched().start);
         }
         (served, refused) = (served + program.served, refused + program.refused);
-        let end = program.heap.untouched().end;
+        let end = program.heap.details().untouched().end;
         // SAFETY: the bytes were written by `junk`.
         let is_junk = |byte: &MaybeUninit<u8>| unsafe { byte.assume_init() } == JUNK;
         let never = &memory[skipped..][most..end];
@@ -283,14 +283,14 @@ fn a_limit_of_any_numbers_is_a_heap_or_a_typed_refusal() {
                     for more in ANY_NUMBERS {
                         heap.add(more);
                         heap.check().expect("sound");
-                        let untouched = heap.untouched();
+                        let untouched = heap.details().untouched();
                         let taken = heap.take_back(more);
-                        assert_eq!(heap.untouched().start, untouched.start - taken);
+                        assert_eq!(heap.details().untouched().start, untouched.start - taken);
                         heap.check().expect("sound");
                     }
                     assert_eq!(
                         heap.add(usize::MAX),
-                        heap.untouched().start - start_of(&heap)
+                        heap.details().untouched().start - start_of(&heap)
                     );
                 }
                 Err(refused) => {
@@ -306,7 +306,7 @@ fn a_limit_of_any_numbers_is_a_heap_or_a_typed_refusal() {
 
 /// The offset of the first page, with all pages below the limit fresh.
 fn start_of(heap: &Heap<'_>) -> usize {
-    heap.untouched().start - heap.stats().fresh_pages as usize * PAGE
+    heap.details().untouched().start - heap.stats().fresh_pages as usize * PAGE
 }
 
 #[test]
@@ -315,7 +315,10 @@ fn a_heap_without_a_limit_has_nothing_to_add_or_to_take_back() {
     let mut memory = junk(64 * PAGE);
     let mut heap: Heap = Heap::new(&mut memory, &config).expect("room");
     assert_eq!((heap.add(PAGE), heap.take_back(PAGE)), (0, 0));
-    assert_eq!((heap.limit_bytes(), heap.untouched()), (None, 0..0));
+    assert_eq!(
+        (heap.details().limit_bytes(), heap.details().untouched()),
+        (None, 0..0)
+    );
     let object = heap.alloc(layout(1)).expect("room");
     heap.free_bytes(object);
     heap.check().expect("sound");

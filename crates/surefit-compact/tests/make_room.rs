@@ -94,7 +94,7 @@ fn lengths_up_to_the_largest_are_refused() {
                 );
                 assert!(!bytes && !block, "{len} by {align}");
             }
-            assert_eq!(heap.degree_of_fragmentation(len), 0);
+            assert_eq!(heap.details().degree_of_fragmentation(len), 0);
         }
         for lens in [vec![8; 200_000], vec![0; 200_000], vec![60_000; 1 << 16]] {
             assert_refused(&mut heap, &lens);

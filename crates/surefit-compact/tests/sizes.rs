@@ -38,9 +38,12 @@ fn check_heap<W: Width<Generation = ()>>(width: usize, piece: Option<usize>) {
     }
     assert_eq!((heap.stats(), heap.parts()), before);
     for size in SIZES {
-        let fits = size <= heap.largest_free_bytes();
+        let fits = size <= heap.details().largest_free_bytes();
         assert_eq!(heap.can_allocate_bytes(size, 1), fits, "{size}");
-        let _ = (heap.is_split(size), heap.degree_of_fragmentation(size));
+        let _ = (
+            heap.is_split(size),
+            heap.details().degree_of_fragmentation(size),
+        );
         let _ = heap
             .allocate_entry(size)
             .map(|entry| assert!(size < 120_000, "{entry}"));

@@ -75,7 +75,7 @@ impl<W: Width<Generation = ()>> Run<'_, W> {
     /// The pairs that all classes have parked.
     fn parked(&self) -> usize {
         let geometry = self.heap.config().geometry();
-        let parked = |class| self.heap.parked_pages(class).count();
+        let parked = |class| self.heap.details().parked_pages(class).count();
         geometry.classes().map(parked).sum()
     }
 

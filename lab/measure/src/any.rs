@@ -1,5 +1,5 @@
-//! Any allocator as one type. A pass of which nobody takes the time is compiled once for it, instead
-//! of once for every allocator.
+//! Any allocator as one type. A pass of which nobody takes the time is compiled once for it,
+//! instead of once for every allocator.
 
 use std::alloc::Layout;
 use std::fmt;
@@ -48,8 +48,8 @@ impl AnyObject {
     }
 }
 
-/// [`Subject`] for every subject at once. Its duties S1 and S2 imply A1: an object comes back to the
-/// subject that made it.
+/// [`Subject`] for every subject at once. Its duties S1 and S2 imply A1: an object comes back to
+/// the subject that made it.
 trait Erased {
     fn allocate_any(&mut self, layout: Layout, zeroed: bool) -> Result<AnyObject, Refused>;
     unsafe fn free_any(&mut self, object: AnyObject, layout: Layout);

@@ -129,7 +129,7 @@ pub(crate) fn heap(table: &mut Table) {
         (PAGES, of_pages),
     ] {
         table.row("largest_free_bytes", many, search, scene, |s| {
-            black_box(s.heap.largest_free_bytes());
+            black_box(s.heap.details().largest_free_bytes());
         });
     }
 }
@@ -176,10 +176,10 @@ fn asked(table: &mut Table, many: Many, grows: Grows, scene: fn(usize) -> Scene)
         black_box(s.heap.parts());
     });
     row("handle_bytes", |s| {
-        black_box(s.heap.handle_bytes());
+        black_box(s.heap.details().handle_bytes());
     });
     row("largest_free", |s| {
-        black_box(s.heap.largest_free());
+        black_box(s.heap.details().largest_free());
     });
     row("can_serve", |s| {
         assert!(s.heap.can_serve(&[40, 3000]).is_ok());

@@ -141,10 +141,10 @@ pub(crate) fn in_banks(table: &mut Table) {
         assert_eq!(s.heap.take_back(BANK), BANK);
     });
     constant("limit_bytes", |s| {
-        black_box(s.heap.limit_bytes());
+        black_box(s.heap.details().limit_bytes());
     });
     constant("untouched", |s| {
-        black_box(s.heap.untouched());
+        black_box(s.heap.details().untouched());
     });
     let mut constant = |name, call: fn(&mut Banks)| {
         table.row(name, BANKS, Grows::No, banks_in_use, call);

@@ -114,10 +114,10 @@ fn asked(table: &mut Table) {
         black_box(s.heap.parts());
     });
     constant("handle_bytes", |s| {
-        black_box(s.heap.handle_bytes());
+        black_box(s.heap.details().handle_bytes());
     });
     constant("degree_of_fragmentation", |s| {
-        black_box(s.heap.degree_of_fragmentation(40));
+        black_box(s.heap.details().degree_of_fragmentation(40));
     });
     constant("can_allocate", |s| {
         assert!(s.heap.can_allocate(40, 8, 10));
@@ -126,13 +126,13 @@ fn asked(table: &mut Table) {
         assert!(s.heap.can_allocate_bytes(5000, 8));
     });
     constant("largest_free", |s| {
-        black_box(s.heap.largest_free());
+        black_box(s.heap.details().largest_free());
     });
     constant("class_counts", |s| {
-        black_box(s.heap.class_counts(class()));
+        black_box(s.heap.details().class_counts(class()));
     });
     constant("parked_pages, all", |s| {
-        black_box(s.heap.parked_pages(class()).count());
+        black_box(s.heap.details().parked_pages(class()).count());
     });
     table.row("alloc, refused", OBJECTS, Grows::No, full, |s| {
         assert!(s.heap.alloc(layout(1500)).is_err());
@@ -142,7 +142,7 @@ fn asked(table: &mut Table) {
     });
     let search = Grows::With("the classes and the logarithm of the region");
     table.row("largest_free_bytes", OBJECTS, search, scene, |s| {
-        black_box(s.heap.largest_free_bytes());
+        black_box(s.heap.details().largest_free_bytes());
     });
     let all = Grows::With("the region and its objects");
     table.row("check", OBJECTS, all, scene, |s| {

@@ -180,14 +180,14 @@ fn parked_pages_of_the_call<W: Width<Generation = ()>>() {
         for told in [0, 1, 5] {
             let mut memory = vec![MaybeUninit::new(0xA5); REGION];
             let (heap, class) = with_parked::<W>(&mut memory, &config);
-            let before: Vec<u32> = heap.parked_pages(class).collect();
+            let before: Vec<u32> = heap.details().parked_pages(class).collect();
             assert!(before.len() > 5, "{} are parked", before.len());
-            let mut pages = heap.parked_pages(class);
+            let mut pages = heap.details().parked_pages(class);
             let mut first: Vec<u32> = pages.by_ref().take(told).collect();
             take_parked(&heap, class, call);
             first.extend(pages);
             assert_eq!(first, before, "call {call}, {told} told before it");
-            assert_eq!(heap.parked_pages(class).count(), 0);
+            assert_eq!(heap.details().parked_pages(class).count(), 0);
             heap.check().expect("sound");
         }
     }

@@ -74,7 +74,7 @@ fn lengths_in_a_heap<W: Width<Generation = ()>>(piece: Option<usize>, bound: Bou
     }
     for size in sizes() {
         let _ = heap.is_split(size);
-        let _ = heap.degree_of_fragmentation(size);
+        let _ = heap.details().degree_of_fragmentation(size);
         for align in sizes() {
             for count in [0, 1, u32::MAX] {
                 let _ = heap.can_allocate(size, align, count);
@@ -88,7 +88,10 @@ fn lengths_in_a_heap<W: Width<Generation = ()>>(piece: Option<usize>, bound: Bou
         }
     }
     heap.check().expect("sound");
-    assert_eq!(heap.parts().total(), REGION.max(heap.handle_bytes()));
+    assert_eq!(
+        heap.parts().total(),
+        REGION.max(heap.details().handle_bytes())
+    );
     for budget in [0, 1, u64::MAX] {
         heap.compact(budget);
     }
@@ -157,10 +160,10 @@ fn size_classes_of_another_partitioning_hold_nothing() {
     for class in many.classes() {
         let own = class.index() < 2;
         let live = u32::from(class.index() == 0);
-        assert_eq!(heap.class_usage(class), (live, live));
-        assert_eq!(heap.class_counts(class).live, live);
+        assert_eq!(heap.details().class_usage(class), (live, live));
+        assert_eq!(heap.details().class_counts(class).live, live);
         assert_eq!(heap.entries_in(class).count(), live as usize);
-        assert_eq!(heap.parked_pages(class).count(), 0);
+        assert_eq!(heap.details().parked_pages(class).count(), 0);
         assert_eq!(few.geometry().class(class.index()).is_some(), own);
         let page = few.geometry().page_bytes();
         let geometry = few.geometry();

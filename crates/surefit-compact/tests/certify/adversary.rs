@@ -102,7 +102,7 @@ impl<W: Width> Adversary<'_, '_, W> {
     }
 
     fn usage(&self, class: SizeClass) -> (u32, u32) {
-        self.heap.class_usage(class)
+        self.heap.details().class_usage(class)
     }
 
     /// Classes by the bytes of budget that one of their pages costs, the cheapest first.

@@ -131,7 +131,7 @@ impl CompactFit<'_> {
     /// Live page-blocks and pages of a size-class.
     #[must_use]
     pub fn class_usage(&self, class: SizeClass) -> (u32, u32) {
-        self.heap.class_usage(class)
+        self.heap.details().class_usage(class)
     }
 
     /// Whether a request of `bytes` bytes could be served if all live objects lay together.
@@ -201,7 +201,7 @@ impl CompactFit<'_> {
             freed_objects: u64::from(objects_before - objects),
             free_chunks: free_blocks(&self.heap),
             free_bytes: free_bytes(&parts),
-            largest_free_bytes: self.heap.largest_free_bytes() as u64,
+            largest_free_bytes: self.heap.details().largest_free_bytes() as u64,
             visited,
         }
     }
@@ -227,7 +227,7 @@ const fn free_bytes(parts: &Parts) -> u64 {
 fn free_blocks(heap: &EntryHeap<'_, Wide>) -> u64 {
     let geometry = heap.config().geometry();
     let in_pages = geometry.classes().map(|class| {
-        let (live, pages) = heap.class_usage(class);
+        let (live, pages) = heap.details().class_usage(class);
         u64::from(pages) * u64::from(geometry.layout(class).blocks) - u64::from(live)
     });
     let stats = heap.stats();

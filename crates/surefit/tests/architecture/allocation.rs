@@ -86,7 +86,11 @@ fn one_allocation() {
     walk.step("Choose a page");
     the_page_is_chosen(&scene);
     let taken = scene.insert(8);
-    assert_eq!(scene.heap.class_counts(scene.class).not_full, 1, "M2");
+    assert_eq!(
+        scene.heap.details().class_counts(scene.class).not_full,
+        1,
+        "M2"
+    );
 
     walk.step("Take an entry");
     let live = entries(&scene.heap);

@@ -91,7 +91,7 @@ impl Scene {
     }
 
     fn counts(&self) -> ClassCounts {
-        self.heap.class_counts(self.class)
+        self.heap.details().class_counts(self.class)
     }
 
     /// Every object holds what was written.

@@ -21,7 +21,7 @@ fn a_free_under_a_bound_in_pages() {
     let mut objects: Vec<_> = (0..u64::from(blocks) + 2)
         .map(|number| heap.insert([number; 5]).expect("room"))
         .collect();
-    let counts = heap.class_counts(class);
+    let counts = heap.details().class_counts(class);
     assert_eq!(counts.not_full, 1, "κ");
     let decision = |source| {
         let page = PageCounts {

@@ -15,13 +15,13 @@ pub(super) fn parts<W: Width>(heap: &Heap<'_, W>) -> Parts {
 /// What the pages of each size-class hold.
 pub(super) fn classes<W: Width>(heap: &Heap<'_, W>, geometry: &Geometry) -> Classes {
     let of_class = |class| {
-        let (live, pages) = heap.class_usage(class);
+        let (live, pages) = heap.details().class_usage(class);
         let layout = geometry.layout(class);
         ClassUse {
             block_bytes: u64::from(layout.block_bytes),
             blocks: u64::from(layout.blocks),
             pages: u64::from(pages),
-            not_full_pages: u64::from(heap.class_counts(class).not_full),
+            not_full_pages: u64::from(heap.details().class_counts(class).not_full),
             live_blocks: u64::from(live),
         }
     };

@@ -74,7 +74,7 @@ impl<W: Width<Generation = ()>> BlockTableHeap<'_, W> {
         let geometry = self.config.table.geometry();
         let class = geometry.class_for(bytes, W::WORD_BYTES)?;
         let layout = geometry.layout(class);
-        let (live, pages) = self.table.heap().class_usage(class);
+        let (live, pages) = self.table.heap().details().class_usage(class);
         let words = layout.block_bytes as usize / W::WORD_BYTES;
         Some(RowClassStats {
             entries: u32::try_from(words).ok()?,

@@ -262,7 +262,7 @@ unsafe impl Space for Nursery<'_> {
             free_chunks: free_blocks(&self.old.heap)
                 + u64::from(self.eden.top() < self.eden.units()),
             free_bytes: free_bytes(&parts),
-            largest_free_bytes: self.old.heap.largest_free_bytes() as u64,
+            largest_free_bytes: self.old.heap.details().largest_free_bytes() as u64,
             visited: swept.visited + u64::from(headers),
         }
     }

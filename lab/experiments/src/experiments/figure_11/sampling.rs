@@ -108,8 +108,8 @@ fn look(heap: &mut Heap<'_>, config: &Config) -> Sample {
     let mut sample = Sample::default();
     let geometry = config.geometry();
     for class in geometry.classes() {
-        let (live, pages) = heap.class_usage(class);
-        let not_full = u64::from(heap.class_counts(class).not_full);
+        let (live, pages) = heap.details().class_usage(class);
+        let not_full = u64::from(heap.details().class_counts(class).not_full);
         let layout = geometry.layout(class);
         let (live, pages, blocks) = (u64::from(live), u64::from(pages), u64::from(layout.blocks));
         sample.pages += pages;

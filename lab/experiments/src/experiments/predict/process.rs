@@ -253,7 +253,7 @@ impl Player for Played<'_> {
     }
 
     fn not_full(&self) -> u64 {
-        u64::from(self.heap.class_counts(self.class).not_full)
+        u64::from(self.heap.details().class_counts(self.class).not_full)
     }
 }
 
