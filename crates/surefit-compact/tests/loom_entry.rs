@@ -77,6 +77,23 @@ fn two_pins_and_a_move_see_one_whole_object() {
 }
 
 #[test]
+fn a_write_after_a_move_that_a_reader_stopped_does_not_race_the_copying() {
+    static STOPPED: Seen = Seen::never();
+    two(
+        |world| world.relocate(1, Steps::Together),
+        |world| {
+            assert_eq!(world.read_pinned(), VALUE);
+            world.write_pinned();
+        },
+        |world| {
+            assert_eq!(world.read_pinned(), VALUE + 1);
+            STOPPED.when(world.entry.state().side() == 0);
+        },
+    );
+    assert!(STOPPED.at_least_once());
+}
+
+#[test]
 fn a_write_under_a_pin_is_neither_lost_nor_copied_half() {
     static MOVED: Seen = Seen::never();
     static SETTLED: Seen = Seen::never();

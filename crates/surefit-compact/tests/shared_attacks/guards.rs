@@ -8,11 +8,14 @@ use surefit_compact::shared::{
     Granularity, Local, PerClass, PerHeap, PerPage, ShardedHeap, SharedConfig, SharedHeap, Stepwise,
 };
 use surefit_compact::{Bound, Bytes, Config, Geometry, Handle};
+use surefit_core::Refused;
 
 type Lock = parking_lot::RawMutex;
 
 const BOUNDS: [Bound; 3] = [Bound::Pages(1), Bound::DEFAULT, Bound::Unbounded];
 const REGION: usize = 1 << 19;
+/// As many pins as an entry counts.
+const MOST_PINS: usize = 0x7FFF;
 
 fn config<G: Granularity + Sync>(bound: Bound) -> SharedConfig<G> {
     let config = Config::new(Geometry::DEFAULT, bound).expect("valid");
@@ -121,4 +124,48 @@ fn forgotten_in_instances<G: Stepwise + Sync>() {
 fn guards_that_are_forgotten_in_instances_leak_their_objects_at_most() {
     forgotten_in_instances::<PerHeap>();
     forgotten_in_instances::<PerClass>();
+}
+
+#[test]
+fn the_most_pins_are_counted_and_one_more_is_refused() {
+    let config = config::<PerClass>(Bound::Pages(1));
+    let mut memory = vec![MaybeUninit::new(9); REGION];
+    let heap: SharedHeap<Lock> = SharedHeap::new(&mut memory, &config).expect("room");
+    let local = heap.register().expect("a place");
+    let value = local.insert([1_u64; 6]).expect("room");
+    let bytes: Bytes<u8> = local.insert_bytes(100).expect("room");
+    let mut guards: Vec<_> = (0..MOST_PINS)
+        .map(|_| heap.pin(&value).expect("few"))
+        .collect();
+    assert_eq!(heap.pin(&value).err(), Some(Refused::TooManyPins));
+    assert_eq!(heap.pin_settled(&value).err(), Some(Refused::TooManyPins));
+    guards.pop();
+    guards.push(heap.pin(&value).expect("one fewer"));
+    assert_eq!(guards.last().map(|guard| guard[5]), Some(1));
+    let of_bytes: Vec<_> = (0..MOST_PINS)
+        .map(|_| heap.pin_bytes(&bytes).expect("few"))
+        .collect();
+    assert_eq!(heap.pin_bytes(&bytes).err(), Some(Refused::TooManyPins));
+    drop((guards, of_bytes));
+    assert_eq!(local.remove(value), Ok([1; 6]));
+    assert_eq!(local.free_bytes(bytes), Ok(()));
+    assert_eq!(heap.stats().live_blocks, 0);
+    assert_eq!(heap.check(false), Ok(()));
+}
+
+#[test]
+fn an_object_with_the_most_pins_of_an_instance_is_refused_one_more_and_freed() {
+    let config = config::<PerClass>(Bound::Pages(1));
+    let mut memory = vec![MaybeUninit::new(9); REGION];
+    let heap: ShardedHeap<Lock> = ShardedHeap::new(&mut memory, &config, 2).expect("room");
+    let local = heap.register().expect("a place");
+    let value = local.insert([2_u64; 6]).expect("room");
+    let guards: Vec<_> = (0..MOST_PINS)
+        .map(|_| heap.pin(&value).expect("few"))
+        .collect();
+    assert_eq!(heap.pin(&value).err(), Some(Refused::TooManyPins));
+    drop(guards);
+    assert_eq!(local.free(value), Ok(()));
+    assert_eq!(heap.stats().live_blocks, 0);
+    assert_eq!(heap.check(false), Ok(()));
 }
