@@ -104,12 +104,13 @@ impl<W: Width<Generation = ()>> EntryHeap<'_, W> {
         unsafe { place.write_bytes(0, block_bytes - first) };
     }
 
-    /// The page-block of an entry: its present location, and its size-class.
+    /// The page-block of an entry: its present location, and its size-class. The pointer is good
+    /// for the whole region (its provenance is that of the region).
     ///
     /// # Safety
-    /// S1: the entry is live: [`EntryHeap::allocate_entry`] returned it,
-    /// [`EntryHeap::take_in_entry`] took it in, or it is the entry of a piece, and no
-    /// [`EntryHeap::retain`] has freed it since.
+    /// S1: the entry is live: [`EntryHeap::allocate_entry`] or [`EntryHeap::allocate_entry_uninit`]
+    /// returned it, [`EntryHeap::take_in_entry`] took it in, or it is the entry of a piece, and
+    /// neither [`EntryHeap::free_entry`] nor [`EntryHeap::retain`] has freed it since.
     ///
     /// # Complexity
     /// Two loads.

@@ -2,8 +2,9 @@
 //!
 //! It verifies the table's own invariants first; then the words of every row and the list of free
 //! frames; then that these together are the frames of the frame pages, each once. The last test
-//! needs no memory: it compares fingerprints, sums of a 64-bit mix of the frame numbers. They are
-//! equal for equal sets, and for other sets with a probability of 2⁻⁶⁴.
+//! compares fingerprints, sums of a 64-bit mix of the frame numbers. They are equal for equal sets,
+//! and for other sets with a probability of 2⁻⁶⁴. The memory that is needed is a byte for each page
+//! of the region.
 
 use surefit_compact::{LiveBlock, Width, Word};
 use surefit_core::{Corruption, ensure};
@@ -41,18 +42,21 @@ impl<W: Width<Generation = ()>> BlockTableHeap<'_, W> {
     /// # Errors
     /// The first invariant that is violated.
     pub fn check(&self) -> Result<(), Corruption> {
-        self.table.heap().check()?;
+        self.table.look(|heap| heap.check())?;
         let mut pages = vec![false; self.bytes >> self.page_shift()];
         let all = self.check_frame_pages(&mut pages)?;
         let mut found = FrameSet::default();
         self.check_fresh(&pages, &mut found)?;
         self.check_free(&pages, &mut found)?;
         let mut rows = 0_u32;
-        let blocks = self.table.heap().live_blocks();
-        for row in blocks.filter(|block| block.class != self.page_class()) {
-            rows += 1;
-            self.check_row(row, &pages, &mut found)?;
-        }
+        self.table.look(|heap| {
+            let blocks = heap.live_blocks();
+            let mut each = blocks.filter(|block| block.class != self.page_class());
+            each.try_for_each(|row| {
+                rows += 1;
+                self.check_row(row, &pages, &mut found)
+            })
+        })?;
         let objects = self.objects.get();
         ensure(
             objects <= rows && (objects > 0 || rows == 0),
@@ -73,16 +77,18 @@ impl<W: Width<Generation = ()>> BlockTableHeap<'_, W> {
     /// All frames of the frame pages. Marks these pages by their numbers.
     fn check_frame_pages(&self, marks: &mut [bool]) -> Result<FrameSet, Corruption> {
         let (mut all, mut pages) = (FrameSet::default(), 0_u32);
-        let blocks = self.table.heap().live_blocks();
-        for page in blocks.filter(|block| block.class == self.page_class()) {
-            pages += 1;
-            let offset = self.frames.offset_of(self.table.place(page.index));
-            marks[offset >> self.page_shift()] = true;
-            let first = offset >> self.frames.shift;
-            for frame in first..first + self.config.frames_per_page() {
-                all.add(self.number(frame)?);
-            }
-        }
+        self.table.look(|heap| {
+            let blocks = heap.live_blocks();
+            let mut each = blocks.filter(|block| block.class == self.page_class());
+            each.try_for_each(|page| {
+                pages += 1;
+                let offset = self.frames.offset_of(self.table.place(page.index));
+                marks[offset >> self.page_shift()] = true;
+                let first = offset >> self.frames.shift;
+                (first..first + self.config.frames_per_page())
+                    .try_for_each(|frame| self.number(frame).map(|number| all.add(number)))
+            })
+        })?;
         let counted = pages == self.frames.pages.get();
         ensure(counted, "B2", "frame pages are miscounted", pages as usize)?;
         Ok(all)

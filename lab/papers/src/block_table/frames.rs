@@ -74,8 +74,8 @@ impl Frames {
         page.addr().get() - self.base.get().addr()
     }
 
-    /// Divides a page into frames. No frame was available before. The pointer must be good for the
-    /// whole region.
+    /// Divides a page into frames. No frame was available before. The pointer is good for the whole
+    /// region, as [`EntryHeap::entry_block`](surefit_compact::EntryHeap::entry_block) promises.
     pub(super) fn add_page(&self, page: NonNull<u8>, page_bytes: usize) {
         debug_assert!(self.is_empty());
         let offset = self.offset_of(page);
@@ -128,7 +128,8 @@ impl Frames {
     /// The address of a frame, which never changes.
     #[inline]
     pub(super) fn address(&self, frame: u32) -> NonNull<u8> {
-        // SAFETY: callers pass frames of frame pages, which lie inside the region (B1).
+        // SAFETY: callers pass frames of frame pages, which lie inside the region (B1). A page became
+        // frames before, so `base` is of a pointer that is good for the whole region.
         unsafe {
             let address = self.base.get().add((frame as usize) << self.shift);
             NonNull::new_unchecked(address)

@@ -19,11 +19,11 @@
 //!             address table) │   └► | … | middle |
 //!                            └────► | … | head   |
 //! ```
-//! The table is a [`Heap`]: rows are its objects, and abstract pages its pages. So size-classes,
-//! automaton, both bounds, back-references and checks are those of the moving Compact-fit, at the
-//! size of rows. Pages of frames come from the same heap: each is a page-sized object, with π = 1,
-//! and never moves. So frames and rows share one pool of pages: a table page that compaction
-//! empties can become frames.
+//! The table is an [`EntryHeap`]: rows are its objects, long ones in pieces, and abstract pages its
+//! pages. So size-classes, automaton, both bounds, back-references and checks are those of the
+//! moving Compact-fit, at the size of rows. Pages of frames come from the same heap: each is a
+//! page-sized object, with π = 1, and never moves. So frames and rows share one pool of pages: a
+//! table page that compaction empties can become frames.
 //!
 //! ```text
 //! 0          P          2P                    Q·P     fixed                            end
@@ -123,6 +123,7 @@
 //! one pool of pages is this project's.
 //!
 //! [`Heap`]: surefit_compact::Heap
+//! [`EntryHeap`]: surefit_compact::EntryHeap
 
 mod bytes;
 pub mod certify;

@@ -237,7 +237,7 @@ impl<W: Width<Generation = ()>> BlockTableHeap<'_, W> {
         for run in row.into_iter().flatten() {
             lens.resize(lens.len() + run.count.min(most), run.bytes);
         }
-        self.table.heap().can_serve(&lens)
+        self.table.look(|heap| heap.can_serve(&lens))
     }
 
     /// Takes a frame. The caller has verified that the heap can serve it.

@@ -74,7 +74,7 @@ impl<W: Width<Generation = ()>> BlockTableHeap<'_, W> {
         let geometry = self.config.table.geometry();
         let class = geometry.class_for(bytes, W::WORD_BYTES)?;
         let layout = geometry.layout(class);
-        let (live, pages) = self.table.heap().details().class_usage(class);
+        let (live, pages) = self.table.look(|heap| heap.details().class_usage(class));
         let words = layout.block_bytes as usize / W::WORD_BYTES;
         Some(RowClassStats {
             entries: u32::try_from(words).ok()?,
@@ -91,7 +91,7 @@ impl<W: Width<Generation = ()>> BlockTableHeap<'_, W> {
     )]
     #[must_use]
     pub fn stats(&self) -> BlockTableStats {
-        let table = self.table.heap().stats();
+        let table = self.table.look(|heap| heap.stats());
         let frame_pages = self.frames.pages.get();
         BlockTableStats {
             live_objects: self.objects.get(),
@@ -138,7 +138,7 @@ impl<W: Width<Generation = ()>> BlockTableHeap<'_, W> {
     )]
     #[doc(hidden)]
     pub fn shape(&self, words: &mut [u32]) -> usize {
-        let count = self.table.heap().shape(words);
+        let count = self.table.look(|heap| heap.shape(words));
         let frames = &self.frames;
         // A record of three numbers.
         let numbers = [
@@ -165,7 +165,7 @@ impl<W: Width<Generation = ()>> BlockTableHeap<'_, W> {
     )]
     #[must_use]
     pub fn parts(&self) -> Parts {
-        let table = self.table.heap().parts();
+        let table = self.table.look(|heap| heap.parts());
         let frame = self.config.frame_bytes();
         let frame_page_bytes = self.frames.pages.get() as usize * self.config.page_bytes();
         let rows = table.block_bytes - frame_page_bytes;

@@ -8,6 +8,7 @@
 //! - R1 A caller names live entries only. Whoever takes an address of a page-block uses it before
 //!   the next free or `compact`, unless it is that of a page: a page-block of a whole page never
 //!   moves (π = 1).
+//! - R2 What looks at the heap does not change it meanwhile.
 
 use core::cell::UnsafeCell;
 use core::mem::MaybeUninit;
@@ -32,25 +33,26 @@ impl<'m, W: Width<Generation = ()>> Table<'m, W> {
         })
     }
 
-    /// The heap, for a call that returns nothing that refers to it, or only reads.
+    /// Lets a function look at the heap. Its result cannot refer to the heap.
+    ///
+    /// - R2 The function calls neither `free` nor `compact` of this table.
     #[inline]
-    pub(super) fn heap(&self) -> &EntryHeap<'m, W> {
+    pub(super) fn look<T>(&self, f: impl FnOnce(&EntryHeap<'m, W>) -> T) -> T {
         // SAFETY: the only exclusive references are those of `free` and `compact`, which end before
-        // these return. What this reference is used for ends before the next call: no value of this
-        // module's callers keeps it, and this type is not `Sync`.
-        unsafe { &*self.heap.get() }
+        // these return. This one ends with the function (R2), and this type is not `Sync`.
+        f(unsafe { &*self.heap.get() })
     }
 
     /// Allocates a page-block whose bytes are not initialised.
     #[inline]
     pub(super) fn allocate(&self, bytes: usize) -> Result<u32, Refused> {
-        self.heap().allocate_entry_uninit(bytes)
+        self.look(|heap| heap.allocate_entry_uninit(bytes))
     }
 
     /// Frees a page-block. May move at most two others.
     #[inline]
     pub(super) fn free(&self, entry: u32) {
-        // SAFETY: no other reference to the heap lives during a call (see `heap`).
+        // SAFETY: no other reference to the heap lives during a call (see `look`).
         let heap = unsafe { &mut *self.heap.get() };
         // SAFETY: S1: R1. S2: its caller forgets the entry.
         unsafe { heap.free_entry(entry) };
@@ -58,7 +60,7 @@ impl<'m, W: Width<Generation = ()>> Table<'m, W> {
 
     /// As [`EntryHeap::compact`].
     pub(super) fn compact(&self, budget: u64) -> u64 {
-        // SAFETY: no other reference to the heap lives during a call (see `heap`).
+        // SAFETY: no other reference to the heap lives during a call (see `look`).
         let heap = unsafe { &mut *self.heap.get() };
         heap.compact(budget)
     }
@@ -67,7 +69,7 @@ impl<'m, W: Width<Generation = ()>> Table<'m, W> {
     #[inline]
     pub(super) fn place(&self, entry: u32) -> NonNull<u8> {
         // SAFETY: S1: R1.
-        unsafe { self.heap().entry_block(entry).0 }
+        self.look(|heap| unsafe { heap.entry_block(entry).0 })
     }
 
     /// The word at a position of a page-block.

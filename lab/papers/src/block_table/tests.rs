@@ -150,8 +150,10 @@ fn attack_rows<W: Width<Generation = ()>>(
 impl<W: Width<Generation = ()>> BlockTableHeap<'_, W> {
     /// The entries of all rows and pieces of rows, but not of spines, and their words.
     fn rows(&self) -> Vec<(u32, usize)> {
-        let blocks = self.table.heap().live_blocks();
-        let rows = blocks.filter(|row| row.class != self.page_class());
+        let blocks: Vec<_> = self.table.look(|heap| heap.live_blocks().collect());
+        let rows = blocks
+            .into_iter()
+            .filter(|row| row.class != self.page_class());
         let rows = rows.filter(|row| self.row_word(row.index, 0) >= tag::<W>());
         rows.map(|row| (row.index, row.block_bytes as usize / W::WORD_BYTES))
             .collect()
@@ -457,8 +459,8 @@ impl<W: Width<Generation = ()>> BlockTableHeap<'_, W> {
         let (classes, end) = (geometry.class_count(), self.bytes & !7);
         let pages = layout::pages_in::<W>(end, self.config.page_bytes(), classes);
         let top = end - layout::fixed_bytes::<W>(classes, pages);
-        let entries = self.table.heap().live_blocks().map(|block| block.index);
-        let entries = entries.max().map_or(0, |last| last as usize + 1);
+        let last = (self.table).look(|heap| heap.live_blocks().map(|block| block.index).max());
+        let entries = last.map_or(0, |last| last as usize + 1);
         let first = top - entries * W::ENTRY_BYTES;
         for at in (first..end).step_by(W::WORD_BYTES) {
             add(
