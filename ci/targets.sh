@@ -46,7 +46,7 @@ tests() {
 }
 
 # The heaps' crates with all integration tests that build there, or with a selection: the tests of size-classes and of heaps of raw pointers,
-# the attacks on Compact-fit's heaps, and the unit tests of the three.
+# the attacks on Compact-fit's heaps and on the block table, and the unit tests of the four.
 heaps=(-p surefit-core -p surefit-classes -p surefit-compact -p surefit-direct -p surefit-freelist -p surefit-gc -p surefit-papers)
 if [ "${SUREFIT_TESTS:-}" = all ]; then
   chosen=("${heaps[@]}" --lib --test it --no-fail-fast)

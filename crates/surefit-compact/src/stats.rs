@@ -75,7 +75,7 @@ impl<'m, W: Width> Heap<'m, W> {
         }
     }
 
-    /// What the heap says of single size-classes, of fragmentation and of its limit.
+    /// What the heap says of single size-classes, of fragmentation and of its limit. O(1).
     #[must_use]
     pub fn details(&self) -> Details<'_, 'm, W> {
         Details { heap: self }
@@ -197,7 +197,7 @@ impl<W: Width> Clone for Details<'_, '_, W> {
 impl<W: Width> Copy for Details<'_, '_, W> {}
 
 impl<W: Width> Details<'_, '_, W> {
-    /// Live page-blocks of a size-class, and its pages: (h, full pages + not-full pages).
+    /// Live page-blocks of a size-class, and its pages: (h, full pages + not-full pages). O(1).
     #[must_use]
     pub fn class_usage(self, class: SizeClass) -> (u32, u32) {
         let state = self.heap.engine.classes.get(class);
@@ -232,7 +232,7 @@ impl<W: Width> Details<'_, '_, W> {
     }
 
     /// Bytes of administrative space that grow with the number of objects: the address table, and
-    /// the back-references of all pages in use.
+    /// the back-references of all pages in use. O(classes).
     #[expect(
         clippy::arithmetic_side_effects,
         reason = "counts and bytes of the parts of one region"

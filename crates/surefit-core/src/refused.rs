@@ -37,7 +37,7 @@ pub enum Refused {
     Quota,
     /// The object already has the most pins that an entry can count.
     TooManyPins,
-    /// Another caller has pinned the object in a way that excludes this operation.
+    /// What is to be changed is in use, or is being destroyed.
     Busy,
     /// The heap would hold more memory of the operating system than its hard limit allows.
     Limit {
@@ -75,7 +75,7 @@ impl fmt::Display for Refused {
             Self::NoHeapId => f.write_str("no heap number is left in this process"),
             Self::Quota => f.write_str("the instance has used up its quota of bytes"),
             Self::TooManyPins => f.write_str("the object has the most pins that can be counted"),
-            Self::Busy => f.write_str("another caller has pinned the object"),
+            Self::Busy => f.write_str("it is in use, or is being destroyed"),
             Self::Limit { limit } => write!(
                 f,
                 "the heap has reached its hard limit of {limit} bytes of resident memory"

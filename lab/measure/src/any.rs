@@ -138,7 +138,7 @@ impl<S: Subject> Erased for S {
     }
 }
 
-/// Any allocator: as slow as one call through a table more.
+/// Any allocator. Each call goes through a function table.
 pub struct Any<'a>(&'a mut dyn Erased);
 
 impl fmt::Debug for Any<'_> {
@@ -148,7 +148,7 @@ impl fmt::Debug for Any<'_> {
 }
 
 impl<'a> Any<'a> {
-    /// A subject as any.
+    /// The same subject behind a function table.
     pub fn of(subject: &'a mut impl Subject) -> Self {
         Self(subject)
     }

@@ -1,7 +1,8 @@
 //! The interface of an allocator to a replay.
 //!
-//! Every pass is compiled once for each allocator, so no call in a measured loop goes through a
-//! function table.
+//! Every pass that is timed or counted is compiled once for each allocator, so no call in a
+//! measured loop goes through a function table. The others go through one
+//! ([`Any`](crate::any::Any)).
 
 use std::alloc::Layout;
 use std::mem::MaybeUninit;
@@ -32,7 +33,8 @@ pub struct Moves {
 /// duties. An implementation gives each live object its own memory, with the requested length and
 /// alignment.
 pub trait Subject {
-    /// The name of a live object: a pointer or a handle.
+    /// The name of a live object: a pointer or a handle. It has at most 32 bytes and no drop, or
+    /// the passes through [`Any`](crate::any::Any) do not compile.
     type Object;
 
     /// Allocates an object; if `zeroed`, its bytes are zero.

@@ -5,9 +5,9 @@
 //! - [`ShardedHeap`], n-CF(κ,ι), is several instances over one region, so that threads rarely meet.
 //!   An instance can have a quota, and be destroyed as a whole.
 //!
-//! A thread registers once, and allocates and frees with its [`Local`]. It pins
-//! an object while it uses it. [`SharedConfig`] sets the compaction bound, the increment ι, and how
-//! many threads and pins there may be at once.
+//! A thread registers once, and allocates and frees with its [`Local`]. It pins an object while it
+//! uses it. [`SharedConfig`] sets the compaction bound, the increment ι, and how many threads and
+//! pins there may be at once.
 //!
 //! # How this module is built
 //! Each file imports only files below it:

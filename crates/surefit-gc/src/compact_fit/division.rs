@@ -1,9 +1,9 @@
 //! How a region is divided between a Compact-fit heap, the collector's tables and a nursery.
 //!
 //! ```text
-//! region  | the heap, aligned to a page | live bits | mark bits | bits for pieces | mark stack | nursery |
-//!                                                         in front of the bits and at the end: alignment
+//! region  | the heap, aligned to a page | live bits | mark bits | pieces' bits | stack | nursery |
 //! ```
+//! In front of the bits and at the end lie bytes for alignment.
 //! The heap comes first: it skips the bytes before the first page.
 #![deny(unsafe_code)]
 

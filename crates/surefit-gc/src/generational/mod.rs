@@ -174,7 +174,8 @@ pub struct Generational<'m, S, K = NoClock> {
     generations: Generations,
 }
 
-/// What a collector without generations also has: access to read, its space, what was done in all.
+/// The collector inside, to read objects, and for its space and totals. Ask this collector, not the
+/// one inside, for `contains`, `check` and `last`: the one inside knows nothing of generations.
 impl<'m, S, K> Deref for Generational<'m, S, K> {
     type Target = Collector<'m, S, K>;
 

@@ -166,7 +166,8 @@ pub struct Incremental<'m, S, K = NoClock> {
     steps: Steps,
 }
 
-/// What a collector without steps also has: access to read, its space, what was done in all.
+/// The collector inside, to read objects, and for its space and totals. Ask this collector, not the
+/// one inside, for `contains`, `check` and `last`: the one inside knows nothing of steps.
 impl<'m, S, K> Deref for Incremental<'m, S, K> {
     type Target = Collector<'m, S, K>;
 

@@ -210,11 +210,11 @@ impl<const B: usize> Subject for Blocks<'_, B> {
         unsafe { &mut *(std::ptr::from_mut(bytes) as *mut [MaybeUninit<u8>]) }
     }
 
-    /// The payload of a list's block begins after a link of four bytes.
     fn is_contiguous(&self) -> bool {
         false
     }
 
+    /// The payload of a list's block begins after a link of four bytes.
     fn most_align(&self) -> usize {
         1
     }

@@ -366,17 +366,11 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
 // ---- free ---------------------------------------------------------------------------------------
 
 impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
-    /// Frees the object of a live entry that nobody has pinned, or that the caller has claimed.
+    /// Frees the object of a live entry that nobody has pinned.
     pub(crate) fn free(&self, slot: Slot, index: u32) {
         if G::PAGES && self.free_in_page(slot, index) {
             return;
         }
-        self.free_claimed(slot, index);
-    }
-
-    /// As `free`, for an object that the caller has claimed. Always under the group's lock, because
-    /// a search for victims may give the page-block back at the same time.
-    pub(crate) fn free_claimed(&self, slot: Slot, index: u32) {
         let group = self.entry(index).state().group();
         let section = self.enter(group);
         self.free_in(section, slot, group, index);

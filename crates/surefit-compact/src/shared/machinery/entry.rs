@@ -348,8 +348,8 @@ impl Entry {
 /// nothing may move the object before.
 impl Entry {
     /// Makes the entry that of an object of `group` under construction, in the block at `location`.
-    /// Nobody moves it, and no pin succeeds. The entry is dead before; the caller holds the lock
-    /// under which it took the block.
+    /// Nobody moves it; only stale names pin it, and they undo that. The entry is dead before; the
+    /// caller holds the lock under which it took the block.
     #[inline]
     pub(crate) fn begin_construction(&self, group: u32, location: u32) {
         let lower = self.state.load(Relaxed) & (PIN - 1);

@@ -90,18 +90,19 @@ impl<'m, R: RawMutex, G: Granularity> Objects<'m, R, G> {
         HeapId::numbered(id).expect("an instance in use has a number")
     }
 
-    /// The entry that a name of this heap names. If names can be stale, the object may have ended.
+    /// Refuses a name that names no entry of this heap. If names can be stale, the object may have
+    /// ended.
     #[inline]
-    pub(crate) fn entry_of(&self, name: Name) -> Result<&'m Entry, Refused> {
+    fn vet(&self, name: Name) -> Result<(), Refused> {
         let known = if self.engine.stale_names {
             self.engine.table.contains(name.index())
         } else {
             name.heap_number() == self.id
         };
-        if !known {
-            return Err(Refused::ForeignHandle);
+        match known {
+            true => Ok(()),
+            false => Err(Refused::ForeignHandle),
         }
-        Ok(self.engine.entry(name.index()))
     }
 
     /// Whether `heap` is the number of the entry's instance. The entry must be pinned, or its group
@@ -123,7 +124,7 @@ impl<'m, R: RawMutex, G: Granularity> Objects<'m, R, G> {
     /// # Errors
     /// [`Refused::ForeignHandle`], [`Refused::TooManyPins`].
     pub(crate) fn pin(&self, name: Name) -> Result<(&'m Entry, State, u32), Refused> {
-        self.entry_of(name)?;
+        self.vet(name)?;
         self.pin_entry(name.index(), name.heap_number())
     }
 
@@ -322,7 +323,7 @@ impl<'m, R: RawMutex, G: Granularity> Objects<'m, R, G> {
     /// Frees the memory of an object whose owner has consumed its name.
     #[inline]
     pub(crate) fn free_name(&self, slot: Slot, instance: u32, name: Name) -> Result<(), Refused> {
-        self.entry_of(name)?;
+        self.vet(name)?;
         self.free_entry(slot, instance, name.index(), name.heap_number())
     }
 

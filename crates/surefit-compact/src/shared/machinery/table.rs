@@ -8,8 +8,8 @@
 //!
 //! # Invariants
 //! - T1 Entries below `made` are initialised, and lie between the table's floor and its top.
-//! - T2 A dead entry is in exactly one list, linked through its location words. The lists
-//!   are that of the pool, those of groups and of threads, and the deferred lists.
+//! - T2 A dead entry is in exactly one list, linked through its location words. The lists are that
+//!   of the pool, those of groups and of threads, and the deferred lists.
 
 use core::sync::atomic::Ordering::{Acquire, Release};
 
@@ -42,8 +42,8 @@ impl EntryTable {
     pub(crate) fn entry<'m>(&self, memory: &Memory<'m>, index: u32) -> &'m Entry {
         let offset = self.top - (index as usize + 1) * ENTRY_BYTES;
         // SAFETY: T1: a made entry is initialised, inside the region and aligned to four (top and
-        // the size of an entry are multiples of four). Only names of made entries reach this, and entries consist
-        // of atomics.
+        // the size of an entry are multiples of four). Only names of made entries reach this, and
+        // entries consist of atomics.
         unsafe { memory.shared(offset) }
     }
 

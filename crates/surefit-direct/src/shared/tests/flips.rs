@@ -274,7 +274,7 @@ fn each_change_of_a_word_is_told_or_harmless() {
             }
             match (two.used(), two.check()) {
                 (0, Ok(())) => {}
-                // What is neither in a free list nor on its way any more looks like an object that lives.
+                // What is neither in a free list nor on its way any more looks like a live object.
                 (_, Ok(())) if fewer => return Verdict::LeftOut,
                 (used, told) => return Verdict::Silent(format!("{used} units are lost, {told:?}")),
             }
