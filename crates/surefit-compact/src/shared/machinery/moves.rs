@@ -354,7 +354,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
             if entry.begin_move() {
                 return Victim::Found(index, block);
             }
-            if self.is_waste(index) {
+            if entry.is_dead() {
                 return Victim::Cleared;
             }
             *tries -= 1;
@@ -363,11 +363,6 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
             }
         }
         Victim::Nobody
-    }
-
-    /// Whether an entry waits to be drained, and nobody needs the bytes of its object any more.
-    fn is_waste(&self, index: u32) -> bool {
-        self.entry(index).is_dead()
     }
 
     /// Gives back the page-block of an object that is freed and waits to be drained. Its entry
@@ -383,7 +378,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         while let Some(block) = self.pages.used_before(page, number) {
             number = block.number;
             let index = self.pages.back_reference(block);
-            if self.is_waste(index) {
+            if self.entry(index).is_dead() {
                 self.entry(index).forget_block();
                 self.remove_live(section);
                 section.class.take_credit();
