@@ -1,6 +1,8 @@
 //! `SharedHeap` from one thread beside a model: every lock and increment, pins held across
 //! operations.
 
+use std::alloc::Layout;
+
 use surefit_compact::Bytes;
 use surefit_compact::shared::{
     Granularity, Local, PerClass, PerHeap, PerPage, SharedConfig, SharedHeap, Stepwise,
@@ -115,7 +117,11 @@ impl<G: Granularity> Run<'_, '_, G> {
     fn insert(&mut self, input: &mut Input<'_>) {
         let (size, align) = (input.size(), input.align());
         let local = &self.locals[input.below(2)];
-        let Ok(bytes) = local.insert_bytes_aligned::<u8>(size, align) else {
+        let layout = Layout::from_size_align(size, align);
+        let Some(bytes) = layout
+            .ok()
+            .and_then(|layout| local.alloc_zeroed(layout).ok())
+        else {
             return;
         };
         let mut object = Object { bytes, fill: 0 };

@@ -11,19 +11,19 @@ use std::mem::MaybeUninit;
 
 use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
 use shuttle::{Config as Shuttle, Runner, thread};
-use surefit_compact::shared::{
-    PerClass, PerHeap, ShardedHeap, SharedConfig, Stepwise,
-};
+use surefit_compact::shared::{PerClass, PerHeap, ShardedHeap, SharedConfig, Stepwise};
 use surefit_compact::{Bound, Bytes};
 use surefit_core::Refused;
-use world::{MANY, SpinLock, config};
+use world::{MANY, SpinLock, config, layout};
 
 /// An owner leaves while others free its objects and another adopts its instance.
 fn leaves<G: Stepwise>(shared: &SharedConfig<G>) {
     let mut memory = vec![MaybeUninit::new(0xA5); 24 << 10];
     let heap: ShardedHeap<'_, SpinLock, G> = ShardedHeap::new(&mut memory, shared, 2).unwrap();
     let owner = heap.register_in(0).unwrap();
-    let objects: Vec<Bytes<u8>> = (0..9).map(|_| owner.insert_bytes(MANY).unwrap()).collect();
+    let objects: Vec<Bytes<u8>> = (0..9)
+        .map(|_| owner.alloc_zeroed(layout(MANY)).unwrap())
+        .collect();
     thread::scope(|threads| {
         threads.spawn(|| {
             let local = heap.register_in(1).unwrap();
@@ -40,7 +40,9 @@ fn leaves<G: Stepwise>(shared: &SharedConfig<G>) {
             }
             thread::yield_now();
         };
-        let own: Vec<Bytes<u8>> = (0..4).map(|_| next.insert_bytes(MANY).unwrap()).collect();
+        let own: Vec<Bytes<u8>> = (0..4)
+            .map(|_| next.alloc_zeroed(layout(MANY)).unwrap())
+            .collect();
         for bytes in own {
             assert!(
                 heap.pin_bytes(&bytes)

@@ -15,7 +15,7 @@ use shuttle::{Config as Shuttle, Runner, thread};
 use surefit_compact::shared::{PerClass, PerHeap, ShardedHeap, SharedConfig, Stepwise};
 use surefit_compact::{Bound, Bytes};
 use surefit_core::Refused;
-use world::{MANY, SpinLock, config};
+use world::{MANY, SpinLock, config, layout};
 
 type Heap<'m, G> = ShardedHeap<'m, SpinLock, G>;
 
@@ -45,7 +45,7 @@ fn free<G: Stepwise>(heap: &Heap<'_, G>, freed: Vec<Bytes<u8>>) {
     for bytes in freed {
         let ended = local.free_bytes(bytes);
         assert!(ended.is_ok() || ended == Err(Refused::ForeignHandle));
-        let mut bytes = local.insert_bytes(MANY).unwrap();
+        let mut bytes = local.alloc_zeroed(layout(MANY)).unwrap();
         heap.pin_bytes_mut(&mut bytes).unwrap().fill(OTHER);
         own.push(bytes);
     }
@@ -60,7 +60,7 @@ fn scenario<G: Stepwise>(shared: &SharedConfig<G>) {
     let heap: Heap<'_, G> = Heap::new(&mut memory, shared, 2).unwrap();
     let owner = heap.register_in(0).unwrap();
     let insert = |len: usize| {
-        let mut bytes = owner.insert_bytes::<u8>(len).unwrap();
+        let mut bytes = owner.alloc_zeroed(layout(len)).unwrap();
         heap.write_at(&mut bytes, 0, &vec![DOOMED; len]).unwrap();
         bytes
     };
@@ -75,7 +75,9 @@ fn scenario<G: Stepwise>(shared: &SharedConfig<G>) {
         }
         // Entries and page-blocks that came back serve others at once.
         let next = heap.register_in(0).unwrap();
-        let own: Vec<Bytes<u8>> = (0..6).map(|_| next.insert_bytes(MANY).unwrap()).collect();
+        let own: Vec<Bytes<u8>> = (0..6)
+            .map(|_| next.alloc_zeroed(layout(MANY)).unwrap())
+            .collect();
         assert!(
             own.iter()
                 .all(|bytes| *heap.pin_bytes(bytes).unwrap() == [0; MANY])

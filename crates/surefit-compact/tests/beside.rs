@@ -16,6 +16,7 @@ use surefit_compact::shared::{
 };
 use surefit_compact::{Bound, Config, Geometry};
 use surefit_core::Parts;
+use surefit_testkit::layout;
 
 type Lock = parking_lot::RawMutex;
 
@@ -106,7 +107,7 @@ fn handles<G: Granularity + Sync>(bound: Bound) {
     let worker = |seed| {
         let local = heap.register().unwrap();
         let insert = |len, fill| {
-            let mut bytes = local.insert_bytes::<u8>(len).ok()?;
+            let mut bytes = local.alloc_zeroed(layout(len)).ok()?;
             heap.pin_bytes_mut(&mut bytes).unwrap().fill(fill);
             Some(bytes)
         };
@@ -133,7 +134,7 @@ fn instances<G: Stepwise + Sync>(bound: Bound) {
     let worker = |seed| {
         let local = heap.register().unwrap();
         let insert = |len, fill| {
-            let mut bytes = local.insert_bytes::<u8>(len).ok()?;
+            let mut bytes = local.alloc_zeroed(layout(len)).ok()?;
             heap.pin_bytes_mut(&mut bytes).unwrap().fill(fill);
             Some(bytes)
         };

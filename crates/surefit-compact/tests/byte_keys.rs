@@ -8,11 +8,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use surefit_compact::{ByteKey, Config, Counted, KeyHeap, Medium, Narrow, Wide, Width};
 use surefit_core::Refused;
-use surefit_testkit::JunkRegion;
-
-fn layout(len: usize) -> Layout {
-    Layout::from_size_align(len, 8).expect("valid")
-}
+use surefit_testkit::{JunkRegion, layout};
 
 /// An object as the model sees it.
 struct Object {

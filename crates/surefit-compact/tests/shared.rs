@@ -8,6 +8,7 @@ use surefit_compact::shared::{
     Granularity, Increment, PerClass, PerHeap, PerPage, SharedConfig, SharedHeap,
 };
 use surefit_compact::{Bound, Bytes, Config, Fraction, Geometry};
+use surefit_testkit::layout;
 
 type Lock = parking_lot::RawMutex;
 
@@ -21,7 +22,7 @@ fn script<G: Granularity>(config: &SharedConfig<G>, seed: u64) {
         let grows = random.random_bool(if round % 1000 < 600 { 0.6 } else { 0.3 });
         if grows || live.is_empty() {
             let len = [24, 40, 200, 1000, 3000][random.random_range(0..5)];
-            let mut bytes = local.insert_bytes::<u8>(len).unwrap();
+            let mut bytes = local.alloc_zeroed(layout(len)).unwrap();
             let fill = random.random();
             heap.pin_bytes_mut(&mut bytes).unwrap().fill(fill);
             live.push((bytes, fill));

@@ -1,5 +1,6 @@
 //! Byte objects of the shared heap, contiguous and in pieces, against vectors.
 
+use std::alloc::Layout;
 use std::mem::MaybeUninit;
 
 use rand::{Rng, SeedableRng};
@@ -7,6 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use surefit_compact::shared::{Local, PerClass, SharedConfig, SharedHeap};
 use surefit_compact::{Bound, Bytes, Config, Geometry};
 use surefit_core::Refused;
+use surefit_testkit::layout;
 
 type Lock = parking_lot::RawMutex;
 type Heap<'m> = SharedHeap<'m, Lock>;
@@ -36,7 +38,7 @@ fn step(
     match random.random_range(0..5) {
         0 | 1 => {
             let len = len(random);
-            live.push((local.insert_bytes(len).unwrap(), vec![0; len]));
+            live.push((local.alloc_zeroed(layout(len)).unwrap(), vec![0; len]));
         }
         2 if !live.is_empty() => {
             let (bytes, model) = live.swap_remove(random.random_range(0..live.len()));
@@ -47,7 +49,7 @@ fn step(
             let at = random.random_range(0..live.len());
             let (bytes, model) = &mut live[at];
             let len = len(random);
-            local.resize(bytes, len).unwrap();
+            local.resize(bytes, layout(len)).unwrap();
             model.resize(len, 0);
             assert_bytes(heap, bytes, model);
         }
@@ -97,16 +99,16 @@ fn what_does_not_fit_is_refused_and_leaves_nothing_behind() {
     let mut memory = vec![MaybeUninit::uninit(); 256 << 10];
     let heap = Heap::new(&mut memory, &config).unwrap();
     let local = heap.register().unwrap();
-    let refused = local.insert_bytes::<u8>(1 << 20).unwrap_err();
+    let refused = local.alloc_zeroed(layout(1 << 20)).unwrap_err();
     assert!(
         matches!(refused, Refused::NoPage | Refused::NoHandle),
         "{refused}"
     );
     assert_eq!(heap.stats().live_blocks, 0);
     heap.check(false).unwrap();
-    let mut bytes = local.insert_bytes::<u8>(100_000).unwrap();
+    let mut bytes = local.alloc_zeroed(layout(100_000)).unwrap();
     heap.write_at(&mut bytes, 0, &[7; 100_000]).unwrap();
-    let refused = local.resize(&mut bytes, 1 << 20).unwrap_err();
+    let refused = local.resize(&mut bytes, layout(1 << 20)).unwrap_err();
     assert!(
         matches!(refused, Refused::NoPage | Refused::NoHandle),
         "{refused}"
@@ -131,9 +133,9 @@ fn what_another_heap_refuses_to_resize_is_unchanged() {
     );
     let (our_local, their_local) = (ours.register().unwrap(), theirs.register().unwrap());
     for len in [0, 40, 5000] {
-        let mut bytes = our_local.insert_bytes::<u8>(len).unwrap();
+        let mut bytes = our_local.alloc_zeroed(layout(len)).unwrap();
         for new in [0, 48, 100_000] {
-            let refused = their_local.resize(&mut bytes, new);
+            let refused = their_local.resize(&mut bytes, layout(new));
             assert_eq!(refused, Err(Refused::ForeignHandle), "{len} to {new}");
             assert_bytes(&ours, &bytes, &vec![0; len]);
         }
@@ -148,9 +150,10 @@ fn a_resized_object_keeps_the_alignment_that_is_asked_for() {
     let mut memory = vec![MaybeUninit::uninit(); 512 << 10];
     let heap = Heap::new(&mut memory, &config).unwrap();
     let local = heap.register().unwrap();
-    let mut bytes = local.insert_bytes_aligned::<u8>(200, 256).unwrap();
+    let aligned = |len| Layout::from_size_align(len, 256).unwrap();
+    let mut bytes = local.alloc_zeroed(aligned(200)).unwrap();
     for len in [300, 2000, 100] {
-        local.resize_aligned(&mut bytes, len, 256).unwrap();
+        local.resize(&mut bytes, aligned(len)).unwrap();
         assert_eq!(
             heap.pin_bytes(&bytes).unwrap().as_ptr().align_offset(256),
             0

@@ -8,6 +8,7 @@ use surefit_compact::shared::{
 };
 use surefit_compact::{Bound, Bytes, Config, Fraction, Geometry, GeometrySpec, Spacing, Tail};
 use surefit_core::Refused;
+use surefit_testkit::layout;
 
 type Lock = parking_lot::RawMutex;
 
@@ -44,7 +45,7 @@ type Of<'m, G> = SharedHeap<'m, Lock, G>;
 fn thin<G: Granularity>(heap: &Of<'_, G>, count: usize, freed: usize) -> Vec<Bytes<u8>> {
     let local = heap.register().unwrap();
     let mut live: Vec<_> = (0..count)
-        .map(|_| local.insert_bytes::<u8>(SMALL).unwrap())
+        .map(|_| local.alloc_zeroed(layout(SMALL)).unwrap())
         .collect();
     for number in (0..freed).rev() {
         local.free_bytes(live.swap_remove(number * 2)).unwrap();
@@ -66,7 +67,7 @@ fn parks<G: Granularity>(bound: Bound, expected: u64) {
     }
     let local = heap.register().unwrap();
     let again: Vec<_> = (0..expected)
-        .map(|_| local.insert_bytes::<u8>(SMALL).unwrap())
+        .map(|_| local.alloc_zeroed(layout(SMALL)).unwrap())
         .collect();
     let after = heap.stats();
     heap.check(false).unwrap();
@@ -103,7 +104,7 @@ fn a_group_parks_half_of_its_buffer_and_keeps_as_many_objects_as_pages() {
         let heap: Of<'_, PerClass> = SharedHeap::new(&mut memory, &config).unwrap();
         let local = heap.register().unwrap();
         let mut live: Vec<_> = (0..12)
-            .map(|_| local.insert_bytes::<u8>(SMALL).unwrap())
+            .map(|_| local.alloc_zeroed(layout(SMALL)).unwrap())
             .collect();
         let mut reached = false;
         while let Some(bytes) = live.pop() {
@@ -129,7 +130,7 @@ fn what_is_parked_is_given_back_before_an_allocation_is_refused() {
         let local = heap.register().unwrap();
         let mut live = Vec::new();
         let refused = loop {
-            match local.insert_bytes::<u8>(SMALL) {
+            match local.alloc_zeroed(layout(SMALL)) {
                 Ok(bytes) => live.push(bytes),
                 Err(refused) => break refused,
             }
@@ -143,7 +144,7 @@ fn what_is_parked_is_given_back_before_an_allocation_is_refused() {
         }
         let stats = heap.stats();
         assert!(stats.parked_blocks >= 4, "{stats:?}");
-        let large: Bytes<u8> = local.insert_bytes(LARGE).unwrap();
+        let large: Bytes<u8> = local.alloc_zeroed(layout(LARGE)).unwrap();
         heap.check(false).unwrap();
         let after = heap.stats();
         assert_eq!((after.parked_blocks, after.pages), (0, stats.pages));
@@ -183,14 +184,14 @@ fn instances_lend_each_other_what_they_have_parked() {
     let heap: ShardedHeap<'_, Lock> = ShardedHeap::new(&mut memory, &config, 2).unwrap();
     let (one, two) = (heap.register_in(0).unwrap(), heap.register_in(1).unwrap());
     let mut live = Vec::new();
-    while let Ok(bytes) = one.insert_bytes::<u8>(SMALL) {
+    while let Ok(bytes) = one.alloc_zeroed(layout(SMALL)) {
         live.push(bytes);
     }
     for _ in 0..4 {
         one.free_bytes(live.pop().unwrap()).unwrap();
     }
     assert_eq!(heap.stats().parked_blocks, 4);
-    let other: Bytes<u8> = two.insert_bytes(SMALL).unwrap();
+    let other: Bytes<u8> = two.alloc_zeroed(layout(SMALL)).unwrap();
     heap.check(false).unwrap();
     assert_eq!(heap.stats().parked_blocks, 0);
     two.free_bytes(other).unwrap();
@@ -214,18 +215,18 @@ fn an_instance_at_its_quota_gives_back_before_it_compacts() {
     heap.set_quota(0, 3 * PAGE);
     let local = heap.register_in(0).unwrap();
     let mut live: Vec<_> = (0..12)
-        .map(|_| local.insert_bytes::<u8>(SMALL).unwrap())
+        .map(|_| local.alloc_zeroed(layout(SMALL)).unwrap())
         .collect();
     for _ in 0..4 {
         local.free_bytes(live.pop().unwrap()).unwrap();
     }
     assert_eq!(heap.instance_stats(0).counters.parked_blocks, 4);
-    let large: Bytes<u8> = local.insert_bytes(LARGE).unwrap();
+    let large: Bytes<u8> = local.alloc_zeroed(layout(LARGE)).unwrap();
     let stats = heap.instance_stats(0).counters;
     assert_eq!((stats.moves_total, stats.pages), (0, 3));
     heap.check(false).unwrap();
     local.free_bytes(large).unwrap();
-    assert_eq!(local.insert_bytes::<u8>(LARGE).map(drop), Ok(()));
+    assert_eq!(local.alloc_zeroed(layout(LARGE)).map(drop), Ok(()));
     for bytes in live {
         local.free_bytes(bytes).unwrap();
     }

@@ -11,8 +11,8 @@ use surefit_compact::{
     Width,
 };
 use surefit_core::Refused;
-use surefit_testkit::JunkRegion;
 use surefit_testkit::extremes::{HALF, SIZES, too_aligned, too_large};
+use surefit_testkit::{JunkRegion, layout};
 
 type Lock = parking_lot::RawMutex;
 
@@ -128,13 +128,14 @@ fn shared_heaps_refuse_what_no_region_holds() {
         let heap =
             SharedHeap::<Lock, PerPage>::new(region.memory(), &config).expect("large enough");
         let local = heap.register().expect("one");
-        let mut object = local.insert_bytes::<u8>(3000).expect("room");
+        let mut object = local.alloc_zeroed(layout(3000)).expect("room");
         for size in SIZES.into_iter().filter(|&size| size > 300_000) {
-            assert!(local.insert_bytes::<u8>(size).is_err(), "{size}");
-            assert!(local.resize(&mut object, size).is_err(), "{size}");
             for align in [1, 8, 4096, 1 << 14, 1 << (usize::BITS - 1)] {
-                assert!(local.insert_bytes_aligned::<u8>(size, align).is_err());
-                assert!(local.resize_aligned(&mut object, size, align).is_err());
+                let Ok(layout) = Layout::from_size_align(size, align) else {
+                    continue;
+                };
+                assert!(local.alloc_zeroed(layout).is_err(), "{layout:?}");
+                assert!(local.resize(&mut object, layout).is_err(), "{layout:?}");
             }
         }
         heap.compact(u64::MAX);
@@ -181,7 +182,7 @@ fn a_quota_may_be_any_number() {
             quota.is_none_or(|quota| quota <= bytes),
             "{quota:?} of {bytes}"
         );
-        let inserted = local.insert_bytes::<u8>(100);
+        let inserted = local.alloc_zeroed(layout(100));
         assert_eq!(inserted.is_ok(), bytes >= 1 << 14, "{bytes}");
         heap.compact_instance(1, u64::MAX);
     }

@@ -7,6 +7,7 @@
 //! | `script` | [`Op`]: scripts of operations, from seeded generators and from arbitrary bytes |
 //! | `region` | [`JunkRegion`]: memory full of junk; [`ExactMemory`]: exact length and place |
 //! | `random` | [`Random`]: seeded numbers |
+//! | `layout` | layouts of byte objects, aligned to eight |
 //! | `extremes` | sizes and layouts at both ends, and around every power of two |
 //! | `exhaust` | all orders of calls within a small demand on real heaps |
 //! | `flips` | each word of a heap changed: the checker tells it, or a drive proves it harmless |
@@ -31,6 +32,7 @@ pub mod extremes;
 pub mod flips;
 pub mod growth;
 mod heap;
+mod layout;
 mod model;
 #[cfg(feature = "command")]
 mod printed;
@@ -44,6 +46,7 @@ mod small_trace;
 mod tests;
 
 pub use heap::{ShadowHeap, Tally, run_script};
+pub use layout::layout;
 pub use model::{Fault, ObjectId, ShadowModel};
 #[cfg(feature = "command")]
 pub use printed::{broken, error_line, schema};

@@ -1,5 +1,6 @@
 //! Tiny heaps, objects whose every byte is known, and the explorer of schedules.
 
+use std::alloc::Layout;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
@@ -52,6 +53,11 @@ pub(crate) const MANY: usize = 64;
 /// One page-block of a page's size.
 pub(crate) const ONE: usize = 1024;
 
+/// The layout of so many bytes, aligned to eight.
+pub(crate) fn layout(bytes: usize) -> Layout {
+    Layout::from_size_align(bytes, 8).unwrap()
+}
+
 /// Pages of 1 KiB with four size-classes.
 pub(crate) fn config(bound: Bound) -> Config {
     let geometry = Geometry::new(&GeometrySpec {
@@ -101,7 +107,7 @@ impl<'h, 'm, G: Granularity> Worker<'h, 'm, G> {
 
     /// A new object, unless the heap is full.
     pub(crate) fn try_insert(&self, len: usize, tag: u8) -> Option<Object> {
-        let bytes = self.local.insert_bytes::<u8>(len).ok()?;
+        let bytes = self.local.alloc_zeroed(layout(len)).ok()?;
         let mut object = Object { bytes, tag };
         assert!(
             self.heap

@@ -1,6 +1,5 @@
 //! The heaps of raw pointers of one owner: without a certificate, and with pools.
 
-use core::alloc::Layout;
 use core::hint::black_box;
 use core::ptr::NonNull;
 
@@ -9,6 +8,7 @@ use surefit_direct::{
     DirectClassStats, DirectDemand, DirectHeap, DirectStats, PooledHeap, Standard, certify,
 };
 use surefit_testkit::growth::{Grows, Table};
+use surefit_testkit::layout;
 
 use crate::{OBJECTS, RUNS, region};
 
@@ -18,10 +18,6 @@ pub(crate) const RUN: usize = 40_000;
 /// Lines of a demand, each of runs of another length.
 const LINES: (&str, [usize; 2]) = ("lengths of runs", [10, 300]);
 const MOST: (&str, [usize; 2]) = ("pages that may stay not full", [10, 400]);
-
-fn layout(bytes: usize) -> Layout {
-    Layout::from_size_align(bytes, 8).expect("a layout")
-}
 
 /// What both heaps answer beside what every heap of raw pointers does.
 trait Direct: RawHeap {

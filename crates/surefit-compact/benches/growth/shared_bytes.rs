@@ -4,6 +4,7 @@ use core::hint::black_box;
 
 use surefit_compact::Bytes;
 use surefit_testkit::growth::{Grows, Table};
+use surefit_testkit::layout;
 
 use crate::OBJECTS;
 use crate::shared::{Scene, Shared, of_objects};
@@ -17,7 +18,7 @@ struct Texts {
 
 fn texts(objects: usize) -> Texts {
     let beside = of_objects(objects);
-    let insert = |bytes| Some(beside.local.insert_bytes(bytes).expect("fits"));
+    let insert = |bytes| Some(beside.local.alloc_zeroed(layout(bytes)).expect("fits"));
     let (long, short) = (insert(5000), insert(100));
     Texts {
         beside,
@@ -30,8 +31,14 @@ pub(crate) fn rows(table: &mut Table) {
     let mut constant = |name, call: fn(&mut Texts)| {
         table.row(name, OBJECTS, Grows::No, texts, call);
     };
-    constant("insert_bytes, 3000 bytes", |s| {
-        black_box(s.beside.local.insert_bytes::<u8>(3000).expect("fits").len());
+    constant("alloc_zeroed, 3000 bytes", |s| {
+        black_box(
+            s.beside
+                .local
+                .alloc_zeroed(layout(3000))
+                .expect("fits")
+                .len(),
+        );
     });
     constant("free_bytes, 5000 bytes", |s| {
         let long = s.long.take().expect("once");
@@ -39,7 +46,7 @@ pub(crate) fn rows(table: &mut Table) {
     });
     constant("resize, 5000 to 9000 bytes", |s| {
         let long = s.long.as_mut().expect("there");
-        s.beside.local.resize(long, 9000).expect("fits");
+        s.beside.local.resize(long, layout(9000)).expect("fits");
     });
     constant("pin_bytes and unpin", |s| {
         let short = s.short.as_ref().expect("there");

@@ -6,6 +6,7 @@ use core::alloc::Layout;
 use core::cell::Cell;
 use core::fmt;
 use core::marker::PhantomData;
+use core::mem::MaybeUninit;
 
 use lock_api::RawMutex;
 use surefit_core::Refused;
@@ -14,9 +15,6 @@ use super::lock::Granularity;
 use super::machinery::objects::Objects;
 use super::machinery::pool::Slot;
 use crate::handle::{Byte, Bytes, Full, Handle};
-
-/// The alignment of byte objects, in bytes.
-const MIN_ALIGN: usize = 8;
 
 /// A registered thread: a program allocates and frees with it. It may be sent to another thread,
 /// but only one thread at a time may use it.
@@ -88,61 +86,43 @@ impl<'h, 'm, R: RawMutex, G: Granularity> Local<'h, 'm, R, G> {
         self.objects.insert(self.slot, self.instance, value)
     }
 
-    /// Allocates a byte object of `len` bytes: zeroed if `B` is `u8`, otherwise uninitialised. An
-    /// object above the configured piece size consists of pieces. Other objects move only as in
-    /// [`Local::insert`].
+    /// Allocates a byte object whose bytes are not initialised. An object above the configured
+    /// piece size consists of pieces. Other objects move only as in [`Local::insert`].
+    ///
+    /// The alignment applies to the object or, if it is in pieces, to each piece. A size of zero is
+    /// served like a size of one.
     ///
     /// # Errors
     /// The resource that is exhausted; [`Refused::TooLarge`] above a page if the configuration has
-    /// no pieces.
-    pub fn insert_bytes<B: Byte>(&self, len: usize) -> Result<Bytes<B>, Refused> {
-        self.insert_bytes_aligned(len, MIN_ALIGN)
-    }
-
-    /// As [`Local::insert_bytes`]; the object, or each of its pieces, is aligned to `align` bytes,
-    /// a power of two.
+    /// no pieces; [`Refused::TooAligned`] if the alignment exceeds a page.
     ///
-    /// # Errors
-    /// As [`Local::insert_bytes`]; [`Refused::TooAligned`] if `align` exceeds a page.
-    ///
-    /// # Panics
-    /// If `align` is not a power of two.
-    pub fn insert_bytes_aligned<B: Byte>(
-        &self,
-        len: usize,
-        align: usize,
-    ) -> Result<Bytes<B>, Refused> {
+    /// # Complexity
+    /// As [`Local::insert`], once for each piece.
+    pub fn alloc(&self, layout: Layout) -> Result<Bytes<MaybeUninit<u8>>, Refused> {
         self.objects
-            .allocate_bytes(self.slot, self.instance, layout(len, align)?)
+            .allocate_bytes(self.slot, self.instance, layout)
     }
 
-    /// Changes the length of a byte object. Bytes up to the lesser length are kept; new bytes are
-    /// zeroed if `B` is `u8`. Afterwards the object is aligned to eight bytes;
-    /// [`Local::resize_aligned`] keeps a stricter alignment.
+    /// Allocates a byte object of zeros, otherwise as [`Local::alloc`].
     ///
     /// # Errors
-    /// The resource that is exhausted, or [`Refused::ForeignHandle`]. The object is unchanged then.
+    /// As [`Local::alloc`].
+    ///
+    /// # Complexity
+    /// As [`Local::alloc`]; the bytes are zeroed outside the lock.
+    pub fn alloc_zeroed(&self, layout: Layout) -> Result<Bytes<u8>, Refused> {
+        self.objects
+            .allocate_bytes(self.slot, self.instance, layout)
+    }
+
+    /// Changes the length of a byte object, and its alignment if the layout requires a stricter
+    /// one. The bytes up to the smaller length are kept; added bytes are zeroed if `B` is `u8`.
+    ///
+    /// # Errors
+    /// As [`Local::alloc`], or [`Refused::ForeignHandle`]. The object is unchanged then.
     ///
     /// Unless the size-class stays the same, the old and the new object are both live for a moment.
-    pub fn resize<B: Byte>(&self, bytes: &mut Bytes<B>, len: usize) -> Result<(), Refused> {
-        self.resize_aligned(bytes, len, MIN_ALIGN)
-    }
-
-    /// As [`Local::resize`]; the object, or each of its pieces, is aligned to `align` bytes, a
-    /// power of two.
-    ///
-    /// # Errors
-    /// As [`Local::resize`]; [`Refused::TooAligned`] if `align` exceeds a page.
-    ///
-    /// # Panics
-    /// If `align` is not a power of two.
-    pub fn resize_aligned<B: Byte>(
-        &self,
-        bytes: &mut Bytes<B>,
-        len: usize,
-        align: usize,
-    ) -> Result<(), Refused> {
-        let layout = layout(len, align)?;
+    pub fn resize<B: Byte>(&self, bytes: &mut Bytes<B>, layout: Layout) -> Result<(), Refused> {
         self.objects.resize(self.slot, self.instance, bytes, layout)
     }
 
@@ -174,12 +154,6 @@ impl<'h, 'm, R: RawMutex, G: Granularity> Local<'h, 'm, R, G> {
     pub fn free_bytes<B: Byte>(&self, bytes: Bytes<B>) -> Result<(), Refused> {
         self.objects.free_bytes(self.slot, self.instance, bytes)
     }
-}
-
-fn layout(len: usize, align: usize) -> Result<Layout, Refused> {
-    assert!(align.is_power_of_two(), "an alignment is a power of two");
-    let limit = isize::MAX.unsigned_abs();
-    Layout::from_size_align(len, align).map_err(|_| Refused::TooLarge { limit })
 }
 
 impl<R: RawMutex, G: Granularity> Drop for Local<'_, '_, R, G> {

@@ -6,7 +6,7 @@ use surefit_compact::certify::{Budget, ClassSet, Demand, Sharing, certify_shared
 use surefit_compact::shared::{PerClass, ShardedHeap, SharedConfig};
 use surefit_compact::{Bytes, Config};
 
-use surefit_testkit::ExactMemory;
+use surefit_testkit::{ExactMemory, layout};
 
 use crate::shared::Lock;
 use crate::{configs, exact};
@@ -45,7 +45,7 @@ fn wander(config: &SharedConfig, instances: u16, demand: &Demand<'_>, budget: &B
         while (live.len() as u64) < budget.objects && bytes + beta <= budget.block_bytes {
             live.push((
                 locals[number]
-                    .insert_bytes(len)
+                    .alloc_zeroed(layout(len))
                     .expect("the demand is certified"),
                 beta,
             ));

@@ -11,7 +11,7 @@ use surefit_compact::shared::{
 };
 use surefit_compact::{Bound, Bytes, Config, SizeClass};
 use surefit_core::{Page16K, Region};
-use surefit_testkit::{ExactMemory, JunkRegion};
+use surefit_testkit::{ExactMemory, JunkRegion, layout};
 
 use crate::{configs, exact, geometry};
 
@@ -99,7 +99,9 @@ impl<G: Granularity> Script<'_, '_, '_, G> {
         }
         self.turn += 1;
         let local = &self.locals[self.turn % self.locals.len()];
-        let object = local.insert_bytes(len).expect("the demand is certified");
+        let object = local
+            .alloc_zeroed(layout(len))
+            .expect("the demand is certified");
         self.live.push((object, class));
         self.bytes += self.beta(class);
         true
@@ -294,7 +296,7 @@ fn served<G: Granularity>(config: &SharedConfig<G>, most: &[u32], bytes: usize) 
     for (class, most) in geometry.classes().zip(most) {
         let beta = geometry.layout(class).block_bytes as usize;
         for _ in 0..*most {
-            count += u64::from(local.insert_bytes::<u8>(beta).is_ok());
+            count += u64::from(local.alloc_zeroed(layout(beta)).is_ok());
         }
     }
     count

@@ -5,7 +5,7 @@ use surefit_compact::certify::{Budget, ClassSet, Demand, Sharing, certify_shared
 use surefit_compact::shared::{Local, PerClass, SharedConfig, SharedHeap};
 use surefit_compact::{Bound, Bytes, Config, SizeClass};
 
-use surefit_testkit::ExactMemory;
+use surefit_testkit::{ExactMemory, layout};
 
 use crate::shared::{Lock, assert_within, shared};
 use crate::{exact, geometry, junk};
@@ -33,7 +33,7 @@ impl Adversary<'_, '_, '_> {
     }
 
     fn insert(&self, class: SizeClass, count: usize) -> Option<Vec<Object>> {
-        let insert = |_| self.local.insert_bytes(self.beta(class)).ok();
+        let insert = |_| self.local.alloc_zeroed(layout(self.beta(class))).ok();
         (0..count).map(insert).collect()
     }
 
@@ -166,7 +166,7 @@ fn what_pins_leave_is_owed_in_every_class_at_once_until_a_compaction_pays() {
         let class = config.config().geometry().class_for(len, 8).expect("fits");
         let blocks = usize::from(config.config().geometry().layout(class).blocks);
         let objects: Vec<Object> = (0..4 * blocks)
-            .map(|_| local.insert_bytes(len).expect("room"))
+            .map(|_| local.alloc_zeroed(layout(len)).expect("room"))
             .collect();
         let (alone, others): (Vec<_>, Vec<_>) = objects
             .into_iter()

@@ -9,7 +9,7 @@ use surefit_compact::certify::{Budget, ClassSet, Demand, Sharing, certify_shared
 use surefit_compact::shared::{Granularity, PerClass, PerHeap, PerPage, SharedConfig, SharedHeap};
 use surefit_compact::{Bytes, Config};
 
-use surefit_testkit::ExactMemory;
+use surefit_testkit::{ExactMemory, layout};
 
 use crate::shared::{Lock, assert_within};
 use crate::{configs, exact};
@@ -39,7 +39,7 @@ fn script<G: Granularity>(heap: &SharedHeap<'_, Lock, G>, config: &Config, seed:
         let grows = random.random_bool(if round % 300 < 180 { 0.7 } else { 0.2 });
         if grows && (live.len() as u64) < SHARE.objects && bytes + beta(len) <= SHARE.block_bytes {
             let mut object = local
-                .insert_bytes::<u8>(len)
+                .alloc_zeroed(layout(len))
                 .expect("the demand is certified");
             heap.pin_bytes_mut(&mut object)
                 .expect("live")

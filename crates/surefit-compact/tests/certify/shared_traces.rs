@@ -1,9 +1,11 @@
 //! Recorded programs in shared heaps of exactly the sizes that their demands certify.
 
+use core::alloc::Layout;
+
 use surefit_compact::certify::{Demand, DemandMeter, Sharing, certify_shared};
 use surefit_compact::shared::{PerClass, SharedConfig, SharedHeap};
 use surefit_compact::{Bound, Bytes, Config, Geometry, Wide};
-use surefit_testkit::ExactMemory;
+use surefit_testkit::{ExactMemory, layout};
 use surefit_trace::{Event, Op, Trace};
 
 use crate::shared::{Lock, assert_within};
@@ -66,7 +68,8 @@ impl<'h, 'm> Real<'h, 'm> {
 
 impl Target for Real<'_, '_> {
     fn insert(&mut self, len: usize, align: usize) {
-        let object = self.local().insert_bytes_aligned(len, align);
+        let layout = Layout::from_size_align(len, align).expect("recorded here");
+        let object = self.local().alloc_zeroed(layout);
         self.live
             .push(Some(object.expect("the demand is certified")));
     }
@@ -74,7 +77,7 @@ impl Target for Real<'_, '_> {
     fn resize(&mut self, number: usize, len: usize) {
         let mut object = self.live[number].take().expect("live");
         self.local()
-            .resize(&mut object, len)
+            .resize(&mut object, layout(len))
             .expect("the demand is certified");
         self.live[number] = Some(object);
     }

@@ -365,7 +365,7 @@ impl<'h, 'm, G: Granularity, H: Home<'m, G>> Shared<'h, 'm, G, H> {
 
 impl<'m, G: Granularity, H: Home<'m, G>> UnderTest for Shared<'_, 'm, G, H> {
     fn allocate_aligned(&mut self, by: usize, len: usize, align: usize) -> Result<Name, Refused> {
-        let object = self.local(by).insert_bytes_aligned(len, align)?;
+        let object = self.local(by).alloc_zeroed(layout(len, align))?;
         Ok(self.names.add(object))
     }
 
@@ -381,7 +381,7 @@ impl<'m, G: Granularity, H: Home<'m, G>> UnderTest for Shared<'_, 'm, G, H> {
         (len, align): (usize, usize),
     ) -> Result<(), Refused> {
         let mut object = self.names.objects[name].take().expect("live, not pinned");
-        let resized = self.local(by).resize_aligned(&mut object, len, align);
+        let resized = self.local(by).resize(&mut object, layout(len, align));
         self.names.objects[name] = Some(object);
         resized
     }

@@ -10,6 +10,7 @@ use surefit_compact::certify::{Demand, Sharing, certify, certify_for_life, certi
 use surefit_compact::layout::{class_state_bytes, page_record_bytes};
 use surefit_compact::shared::{Granularity, PerClass, PerHeap, PerPage, SharedHeap};
 use surefit_compact::{Bound, Config, Keyed, Narrow, Wide, Width};
+use surefit_testkit::layout;
 
 use crate::keys::Keys as OwnKeys;
 use crate::owners::{LENS, MOST, budget as all, in_pieces, with_resize};
@@ -382,9 +383,9 @@ fn a_buffered_page_is_needed_where_the_table_grows_by_pages() {
         let mut region = Region::aligned(certificate.aligned_bytes - fewer, PAGE);
         let heap = SharedHeap::<Lock>::new(region.fresh(), &config)?;
         let (first, second) = (heap.register()?, heap.register()?);
-        second.free_bytes(second.insert_bytes::<u8>(PAGE)?)?;
-        (0..most[2]).try_for_each(|_| first.insert_bytes::<u8>(PAGE).map(drop))?;
-        (0..most[0]).try_for_each(|_| first.insert_bytes::<u8>(8).map(drop))
+        second.free_bytes(second.alloc_zeroed(layout(PAGE))?)?;
+        (0..most[2]).try_for_each(|_| first.alloc_zeroed(layout(PAGE)).map(drop))?;
+        (0..most[0]).try_for_each(|_| first.alloc_zeroed(layout(8)).map(drop))
     };
     assert_eq!(served(0), Ok(()));
     assert!(served(PAGE).is_err(), "a page less");

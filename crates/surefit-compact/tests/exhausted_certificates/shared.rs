@@ -9,6 +9,7 @@ use surefit_compact::shared::{
     Granularity, Local, Pinned, ShardedHeap, ShardedPinned, SharedConfig, SharedHeap, Stepwise,
 };
 use surefit_core::Refused;
+use surefit_testkit::layout;
 
 use crate::PAGE;
 use crate::book::{Book, Cost};
@@ -90,7 +91,7 @@ impl<'m, G: Granularity> Shared for SharedHeap<'m, Lock, G> {
         self.register()
     }
     fn insert(local: &Self::Local<'_>, kind: usize) -> Result<Self::Object, Refused> {
-        local.insert_bytes(KEYED[kind]).map(Box::new)
+        local.alloc_zeroed(layout(KEYED[kind])).map(Box::new)
     }
     fn free(local: &Self::Local<'_>, object: &mut Option<Self::Object>) -> Result<(), Refused> {
         local.free_bytes(*object.take().expect("live"))
@@ -125,7 +126,7 @@ impl<'m, G: Stepwise> Shared for ShardedHeap<'m, Lock, G> {
         self.register()
     }
     fn insert(local: &Self::Local<'_>, kind: usize) -> Result<Self::Object, Refused> {
-        local.insert_bytes(KEYED[kind]).map(Box::new)
+        local.alloc_zeroed(layout(KEYED[kind])).map(Box::new)
     }
     fn free(local: &Self::Local<'_>, object: &mut Option<Self::Object>) -> Result<(), Refused> {
         local.free_bytes(*object.take().expect("live"))

@@ -1,13 +1,13 @@
 //! Heaps for one owner: byte objects through handles, contiguous and in pieces, and steps that
 //! resize and compact.
 
-use core::alloc::Layout;
 use core::mem::MaybeUninit;
 use std::cell::RefCell;
 
 use surefit_compact::certify::Demand;
 use surefit_compact::{Bytes, Config, Heap, Width};
 use surefit_core::Refused;
+use surefit_testkit::layout;
 
 use crate::book::{Book, Cost};
 use crate::region::Region;
@@ -60,10 +60,6 @@ impl<'d, W: Width> Handles<'d, W> {
             width: core::marker::PhantomData,
         }
     }
-}
-
-fn layout(len: usize) -> Layout {
-    Layout::from_size_align(len, 8).expect("valid")
 }
 
 /// The number that the debug output of a handle's name shows.

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use surefit_compact::shared::{Local, PerClass, PerHeap, SharedConfig, Stepwise};
 use surefit_compact::{Bound, Bytes, Handle};
 use surefit_core::Refused;
+use surefit_testkit::layout;
 
 use super::{Heap, Lock, bounds, config, is_empty, region};
 
@@ -24,8 +25,8 @@ fn destroyed<G: Stepwise>(heap: &Heap<'_, G>, other: &Locals<'_, '_, G>) -> Stal
     let doomed = heap.register_in(1).unwrap();
     let mut handles: Vec<Handle<u64>> = (0..500).map(|n| doomed.insert(n).unwrap()).collect();
     let stale = (
-        doomed.insert_bytes(100).unwrap(),
-        doomed.insert_bytes(20_000).unwrap(),
+        doomed.alloc_zeroed(layout(100)).unwrap(),
+        doomed.alloc_zeroed(layout(20_000)).unwrap(),
     );
     let boxed = doomed.insert(vec![1_u8]).unwrap();
     assert_eq!(heap.destroy(1), Err(Refused::Busy));
@@ -59,7 +60,7 @@ fn refused<G: Stepwise>(heap: &Heap<'_, G>, stale: Stale, by: &[&Locals<'_, '_, 
     assert_eq!(heap.pin_bytes_mut(&mut bytes).err(), foreign);
     assert_eq!(heap.chunk(&pieces, 5000).err(), foreign);
     assert_eq!(heap.write_at(&mut pieces, 5000, &[1; 5000]).err(), foreign);
-    assert_eq!(by[0].resize(&mut bytes, 9).err(), foreign);
+    assert_eq!(by[0].resize(&mut bytes, layout(9)).err(), foreign);
     assert_eq!(by[0].free_bytes(pieces).err(), foreign);
     assert_eq!(by[1].free_bytes(bytes).err(), foreign);
     for (at, mut handle) in stale.handles.into_iter().enumerate() {
@@ -81,7 +82,7 @@ fn stale_handles_of_the_only_instance<G: Stepwise>(config: &SharedConfig<G>) {
     let heap: Heap<'_, G> = Heap::new(&mut memory, config, 1).unwrap();
     let local = heap.register().unwrap();
     let stale: Vec<_> = (0..300_u64).map(|n| local.insert(n).unwrap()).collect();
-    let bytes: Bytes<u8> = local.insert_bytes(100).unwrap();
+    let bytes: Bytes<u8> = local.alloc_zeroed(layout(100)).unwrap();
     drop(local);
     assert_eq!(heap.destroy(0), Ok(301));
     heap.check(false).unwrap();
@@ -235,7 +236,7 @@ fn race<G: Stepwise>(config: &SharedConfig<G>) {
         };
         let spines = || {
             let insert = |n| {
-                let mut bytes = owner.insert_bytes(LENGTH).unwrap();
+                let mut bytes = owner.alloc_zeroed(layout(LENGTH)).unwrap();
                 heap.write_at(&mut bytes, 0, &[n; LENGTH]).unwrap();
                 bytes
             };

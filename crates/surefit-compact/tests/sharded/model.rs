@@ -4,6 +4,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use surefit_compact::Bytes;
 use surefit_compact::shared::{Local, PerClass, PerHeap, SharedConfig, Stepwise};
+use surefit_testkit::layout;
 
 use super::{Heap, Lock, bounds, config, is_empty, region};
 
@@ -54,7 +55,7 @@ fn script<G: Stepwise>(config: &SharedConfig<G>, instances: u16, foreign: f64, s
             if let Some(local) = &locals[at] {
                 let len = [8, 24, 200, 1000, 3000, 9000][random.random_range(0..6)];
                 let fill = random.random();
-                let mut bytes = local.insert_bytes(len).unwrap();
+                let mut bytes = local.alloc_zeroed(layout(len)).unwrap();
                 heap.write_at(&mut bytes, 0, &vec![fill; len]).unwrap();
                 live.push((at, Object { bytes, len, fill }));
             }

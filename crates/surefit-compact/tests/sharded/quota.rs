@@ -3,6 +3,7 @@
 use surefit_compact::Bound;
 use surefit_compact::shared::PerClass;
 use surefit_core::Refused;
+use surefit_testkit::layout;
 
 use super::{BIG, BIG_IN_PAGE, Heap, PAGE, bounds, config, is_empty, region};
 
@@ -25,7 +26,10 @@ fn an_instance_has_exactly_the_pages_of_its_quota() {
         let before = (heap.parts(), heap.instance_stats(0).counters.live_blocks);
         let full = limited.insert([2_u8; BIG]).unwrap_err();
         assert_eq!((full.refused, full.value), (Refused::Quota, [2; BIG]));
-        assert_eq!(limited.insert_bytes::<u8>(10).unwrap_err(), Refused::Quota);
+        assert_eq!(
+            limited.alloc_zeroed(layout(10)).unwrap_err(),
+            Refused::Quota
+        );
         heap.check(false).unwrap();
         assert_eq!(
             (heap.parts(), heap.instance_stats(0).counters.live_blocks),

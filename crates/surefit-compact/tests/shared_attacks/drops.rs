@@ -12,6 +12,7 @@ use surefit_compact::shared::{
     Granularity, PerClass, PerHeap, PerPage, ShardedHeap, SharedConfig, SharedHeap,
 };
 use surefit_compact::{Bound, Config, Geometry, Handle};
+use surefit_testkit::layout;
 
 use crate::lock::{Watched, held};
 
@@ -99,9 +100,9 @@ impl<G: Home> Meddle for InHandles<G> {
         heap.pin_mut(&mut kept).expect("free")[0] = 3;
         local.free(other).expect("live");
         let mut bytes = local
-            .insert_bytes::<u8>(40 + nth as usize % 700)
+            .alloc_zeroed(layout(40 + nth as usize % 700))
             .expect("room");
-        local.resize(&mut bytes, 900).expect("room");
+        local.resize(&mut bytes, layout(900)).expect("room");
         local.free_bytes(bytes).expect("live");
         heap.compact(u64::MAX);
         heap.check(true).expect("sound in the middle of a drop");

@@ -9,6 +9,7 @@ use surefit_compact::shared::{
 };
 use surefit_compact::{Bound, Bytes, Config, Geometry, Handle};
 use surefit_core::Refused;
+use surefit_testkit::layout;
 
 type Lock = parking_lot::RawMutex;
 
@@ -53,7 +54,7 @@ fn forgotten_by_owners<G: Granularity + Sync>() {
             .map(|n| local.insert([n; 6]).expect("room"))
             .collect();
         let mut bytes: Vec<Bytes<u8>> = [0, 1, 255, 256, 257, 3000]
-            .map(|len| local.insert_bytes(len).expect("room"))
+            .map(|len| local.alloc_zeroed(layout(len)).expect("room"))
             .into();
         for handle in values.iter_mut().step_by(2) {
             forget(heap.pin(handle));
@@ -71,7 +72,7 @@ fn forgotten_by_owners<G: Granularity + Sync>() {
             assert_eq!(local.remove(handle), Ok([number; 6]));
         }
         for mut bytes in bytes {
-            local.resize(&mut bytes, 700).expect("room");
+            local.resize(&mut bytes, layout(700)).expect("room");
             local.free_bytes(bytes).expect("live");
         }
         churn(&local, read);
@@ -133,7 +134,7 @@ fn the_most_pins_are_counted_and_one_more_is_refused() {
     let heap: SharedHeap<Lock> = SharedHeap::new(&mut memory, &config).expect("room");
     let local = heap.register().expect("a place");
     let value = local.insert([1_u64; 6]).expect("room");
-    let bytes: Bytes<u8> = local.insert_bytes(100).expect("room");
+    let bytes: Bytes<u8> = local.alloc_zeroed(layout(100)).expect("room");
     let mut guards: Vec<_> = (0..MOST_PINS)
         .map(|_| heap.pin(&value).expect("few"))
         .collect();

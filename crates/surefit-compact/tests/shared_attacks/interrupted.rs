@@ -8,6 +8,7 @@ use surefit_compact::shared::{
 };
 use surefit_compact::{Bound, Bytes, Config, Geometry, GeometrySpec, Spacing, Tail};
 use surefit_core::{Corruption, Parts};
+use surefit_testkit::layout;
 
 use crate::lock::{Watched, interrupted, locks_taken, moments_of};
 
@@ -97,7 +98,7 @@ impl<G: Granularity> Shared for OfHandles<'_, '_, G> {
     type Object = Bytes<u8>;
 
     fn insert(&self, len: usize) -> Option<Bytes<u8>> {
-        self.local.insert_bytes(len).ok()
+        self.local.alloc_zeroed(layout(len)).ok()
     }
 
     fn free(&self, object: Bytes<u8>) {
@@ -154,7 +155,7 @@ impl<G: Stepwise> Shared for OfInstances<'_, '_, G> {
     /// The two size-classes belong to two instances.
     fn insert(&self, len: usize) -> Option<Bytes<u8>> {
         self.locals[usize::from(len == LENS[0])]
-            .insert_bytes(len)
+            .alloc_zeroed(layout(len))
             .ok()
     }
 
@@ -220,7 +221,7 @@ fn check_takes_the_lock_of_every_page_it_looks_at() {
         let empty = check();
         // An object of 900 bytes fills its page: no page is not-full.
         for pages in 1..=6 {
-            let _leaked = local.insert_bytes::<u8>(900).expect("room");
+            let _leaked = local.alloc_zeroed(layout(900)).expect("room");
             let stats = heap.stats();
             assert_eq!((stats.pages, stats.not_full_pages), (pages, 0));
             assert_eq!(check(), empty + usize::try_from(pages).expect("six"));

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use lock_api::{GuardSend, RawMutex};
 use surefit_compact::shared::{SharedConfig, SharedHeap};
 use surefit_compact::{Bytes, Config};
+use surefit_testkit::layout;
 
 /// Says to the child at which of its locks it unwinds; 0 for none.
 const CHILD: &str = "SUREFIT_UNWINDING_LOCK";
@@ -60,7 +61,7 @@ fn go_on(at: u32) {
     LEFT.set(at);
     let mut live: Vec<(Bytes<u8>, u8)> = Vec::new();
     for round in 0..200_u8 {
-        let inserted = catch_unwind(AssertUnwindSafe(|| local.insert_bytes::<u8>(4000)));
+        let inserted = catch_unwind(AssertUnwindSafe(|| local.alloc_zeroed(layout(4000))));
         if let Ok(Ok(mut bytes)) = inserted {
             heap.pin_bytes_mut(&mut bytes).expect("free").fill(round);
             live.push((bytes, round));

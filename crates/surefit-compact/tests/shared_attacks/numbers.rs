@@ -1,13 +1,15 @@
 //! Numbers of any size, up to the largest, given to heaps that threads share.
 
+use std::alloc::Layout;
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use surefit_compact::shared::{
     Granularity, Local, PerClass, PerHeap, PerPage, ShardedHeap, SharedConfig, SharedHeap,
 };
-use surefit_compact::{Bound, Bytes, Config, Geometry};
+use surefit_compact::{Bound, Config, Geometry};
 use surefit_core::Refused;
+use surefit_testkit::layout;
 
 type Lock = parking_lot::RawMutex;
 
@@ -46,14 +48,9 @@ fn config<G: Granularity + Sync>(bound: Bound, piece: Option<usize>) -> SharedCo
     SharedConfig::new(config.with_pieces(piece).expect("valid"))
 }
 
-/// Alignments that are none, and offsets beyond an object, panic before anything is read or
-/// written.
+/// Offsets beyond an object panic before anything is read or written.
 fn offsets<G: Granularity>(heap: &SharedHeap<'_, Lock, G>, local: &Local<'_, '_, Lock, G>) {
-    let mut kept: Bytes<u8> = local.insert_bytes(1000).expect("room");
-    for align in [0, 3, 12, usize::MAX] {
-        panics(|| local.insert_bytes_aligned::<u8>(1, align));
-        panics(|| local.resize_aligned(&mut kept, 1, align));
-    }
+    let mut kept = local.alloc_zeroed(layout(1000)).expect("room");
     for offset in [1001, 1 << 31, 1 << 32, usize::MAX / 2 + 1, usize::MAX] {
         panics(|| heap.chunk(&kept, offset).map(|chunk| chunk.len()));
         panics(|| heap.chunk_mut(&mut kept, offset).map(|chunk| chunk.len()));
@@ -73,22 +70,20 @@ fn lengths<G: Granularity + Sync>(bound: Bound, piece: Option<usize>) {
     let mut memory = vec![MaybeUninit::new(9); REGION];
     let heap: SharedHeap<Lock, G> = SharedHeap::new(&mut memory, &config).expect("large enough");
     let local = heap.register().expect("a place");
-    let mut kept: Bytes<u8> = local.insert_bytes(500).expect("room");
+    let mut kept = local.alloc_zeroed(layout(500)).expect("room");
     let mut served = 0;
     for len in sizes() {
-        if let Ok(bytes) = local.insert_bytes::<MaybeUninit<u8>>(len) {
-            assert!(len < REGION && bytes.len() == len);
-            served += 1;
-            local.free_bytes(bytes).expect("live");
-        }
         for align in [1, 8, 4096, 16384, 32768, usize::MAX / 2 + 1] {
-            let aligned = local.insert_bytes_aligned::<MaybeUninit<u8>>(len, align);
-            assert!(aligned.is_err() || align <= 16384);
-            aligned
-                .into_iter()
-                .for_each(|bytes| local.free_bytes(bytes).expect("live"));
+            let Ok(layout) = Layout::from_size_align(len, align) else {
+                continue;
+            };
+            if let Ok(bytes) = local.alloc(layout) {
+                assert!(len < REGION && bytes.len() == len && align <= 16384);
+                served += u32::from(align == 8);
+                local.free_bytes(bytes).expect("live");
+            }
             let before = kept.len();
-            match local.resize_aligned(&mut kept, len, align) {
+            match local.resize(&mut kept, layout) {
                 Ok(()) => assert_eq!(kept.len(), len),
                 Err(_) => assert_eq!(kept.len(), before),
             }
@@ -134,7 +129,7 @@ fn instances_answer_numbers_and_lengths_of_any_size() {
         heap.set_quota(1, quota);
         let found = heap.instance_stats(1).quota_bytes;
         assert!(found.is_none_or(|bytes| bytes <= quota && quota - bytes < 16384));
-        match local.insert_bytes::<u8>(100) {
+        match local.alloc_zeroed(layout(100)) {
             Ok(bytes) => local.free_bytes(bytes).expect("live"),
             // Two pieces and a spine, of three size-classes.
             Err(refused) => assert_eq!((refused, quota < 3 * 16384), (Refused::Quota, true)),
@@ -143,7 +138,11 @@ fn instances_answer_numbers_and_lengths_of_any_size() {
     }
     heap.set_quota(1, usize::MAX);
     for len in sizes() {
-        if let Ok(mut bytes) = local.insert_bytes::<u8>(len) {
+        let layout = Layout::from_size_align(len, 8);
+        if let Some(mut bytes) = layout
+            .ok()
+            .and_then(|layout| local.alloc_zeroed(layout).ok())
+        {
             assert!(len < REGION);
             panics(|| heap.chunk(&bytes, len + 1).map(|chunk| chunk.len()));
             panics(|| {

@@ -12,6 +12,7 @@ use rand_chacha::ChaCha8Rng;
 use surefit_compact::automaton::incremental::{bound_in_flight, pages_bound_in_flight};
 use surefit_compact::shared::{Granularity, Increment, Local, SharedConfig, SharedHeap};
 use surefit_compact::{Bound, Bytes, Handle};
+use surefit_testkit::layout;
 
 /// An operating system's lock whose holder lets others run now and then, as if it were preempted.
 pub(crate) struct Lock(parking_lot::RawMutex);
@@ -123,7 +124,7 @@ impl<G: Granularity + Sync> World<'_, '_, G> {
 
     fn insert(&self, local: &Local<'_, '_, Lock, G>, random: &mut ChaCha8Rng) -> Option<Object> {
         let len = LENGTHS[random.random_range(0..LENGTHS.len())];
-        let (bytes, seed) = (local.insert_bytes(len).ok()?, random.random());
+        let (bytes, seed) = (local.alloc_zeroed(layout(len)).ok()?, random.random());
         let mut object = Object { bytes, seed };
         self.write(&mut object, seed);
         Some(object)
@@ -233,7 +234,7 @@ pub(crate) fn stress<G: Granularity + Sync>(config: &SharedConfig<G>, seed: u64)
     let main = heap.register().unwrap();
     let mut common = Vec::new();
     for len in [16, 100, 1000, 2000, 5000, 16_384] {
-        let mut bytes = main.insert_bytes::<u8>(len).unwrap();
+        let mut bytes = main.alloc_zeroed(layout(len)).unwrap();
         heap.pin_bytes_mut(&mut bytes)
             .unwrap()
             .copy_from_slice(&pattern[..len]);

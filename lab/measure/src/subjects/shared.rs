@@ -245,12 +245,10 @@ macro_rules! subject_of_one_thread {
 
             #[inline(always)]
             fn allocate(&mut self, layout: Layout, zeroed: bool) -> Result<Name, Refused> {
-                let (size, align) = (layout.size(), layout.align());
                 if zeroed {
-                    let object = self.local.insert_bytes_aligned::<u8>(size, align)?;
-                    return Ok(object.into_uninit().into_name());
+                    return Ok(self.local.alloc_zeroed(layout)?.into_uninit().into_name());
                 }
-                Ok(self.local.insert_bytes_aligned(size, align)?.into_name())
+                Ok(self.local.alloc(layout)?.into_name())
             }
 
             #[inline(always)]
@@ -267,9 +265,11 @@ macro_rules! subject_of_one_thread {
                 layout: Layout,
                 new_size: usize,
             ) -> Result<(), Refused> {
+                let new_layout = Layout::from_size_align(new_size, layout.align());
+                let new_layout = new_layout.expect("sizes of steps are below 2^32");
                 // SAFETY: S1; the name is that of the resized object, or stays as it is.
                 let mut bytes = unsafe { handle(object, layout.size()) };
-                self.local.resize_aligned(&mut bytes, new_size, layout.align())?;
+                self.local.resize(&mut bytes, new_layout)?;
                 *object = bytes.into_name();
                 Ok(())
             }

@@ -10,7 +10,7 @@ use core::ptr::NonNull;
 use std::panic::catch_unwind;
 
 use surefit_testkit::flips::{Verdict, campaign};
-use surefit_testkit::{JunkRegion, Random};
+use surefit_testkit::{JunkRegion, Random, layout};
 
 use super::*;
 use crate::byte_key::ByteKey;
@@ -69,10 +69,6 @@ pub(crate) trait Subject {
     /// Brings the heap into a state that calls leave only for a moment, before it is changed.
     fn prepare(&mut self, _: &[Named]) {}
     fn images(&mut self) -> Images;
-}
-
-pub(crate) fn layout(len: usize) -> Layout {
-    Layout::from_size_align(len, 8).expect("valid")
 }
 
 fn images<T, W: Width>(heap: &mut T, engine: impl Fn(&T) -> &Engine<'_, W>) -> Images {

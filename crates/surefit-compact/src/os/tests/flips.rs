@@ -10,9 +10,10 @@ use core::ptr::NonNull;
 use core::time::Duration;
 
 use surefit_os::{OsError, Reservation};
+use surefit_testkit::layout;
 
 use super::{OsHeap, System, system};
-use crate::check::tests::flips::{Changed, Images, LENS, Named, Subject, attack, config, layout};
+use crate::check::tests::flips::{Changed, Images, LENS, Named, Subject, attack, config};
 use crate::check::tests::{Duty, Field, Fields, bounds};
 use crate::handle::{Bytes, Name};
 use crate::os::{Floor, Limits};

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use core::ptr::NonNull;
 
 use surefit_classes::{Bound, PageOrder};
-use surefit_testkit::JunkRegion;
+use surefit_testkit::{JunkRegion, layout};
 
 use crate::check::tests::flips::{Changed, Images, LENS, Named, Subject, attack, config};
 use crate::check::tests::{Duty, Field, bounds};
@@ -198,7 +198,7 @@ impl<G: Granularity> Subject for Threads<'_, '_, G> {
     }
 
     fn alloc(&mut self, len: usize) -> Option<Named> {
-        let object = self.next().insert_bytes(len).ok()?;
+        let object = self.next().alloc_zeroed(layout(len)).ok()?;
         Some(named(&object))
     }
 
@@ -208,7 +208,7 @@ impl<G: Granularity> Subject for Threads<'_, '_, G> {
 
     fn resize(&mut self, object: &mut Named, len: usize) -> bool {
         let mut other = bytes(object);
-        let resized = self.next().resize(&mut other, len).is_ok();
+        let resized = self.next().resize(&mut other, layout(len)).is_ok();
         (object.entry, object.number) = (other.name.index(), other.name.heap_number());
         object.len = other.len();
         resized

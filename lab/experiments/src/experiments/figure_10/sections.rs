@@ -65,13 +65,12 @@ impl Player<'_, '_> {
     /// # Errors
     /// The heap refused it.
     pub(super) fn call(&mut self, step: Step) -> Result<(), Refused> {
-        let (size, align) = (step.size as usize, step.align());
         let object = &mut self.objects[step.slot as usize];
         match (step.action, object.as_mut()) {
             (Action::Allocate | Action::AllocateZeroed, _) => {
-                *object = Some(self.local.insert_bytes_aligned(size, align)?);
+                *object = Some(self.local.alloc(step.layout())?);
             }
-            (Action::Resize, Some(object)) => self.local.resize_aligned(object, size, align)?,
+            (Action::Resize, Some(object)) => self.local.resize(object, step.layout())?,
             (Action::Free, Some(_)) => {
                 if let Some(object) = object.take() {
                     self.local.free_bytes(object)?;

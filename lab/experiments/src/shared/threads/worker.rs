@@ -59,7 +59,7 @@ impl<R: Probe, G: Granularity> Worker for OneCf<'_, '_, R, G> {
 
     #[inline]
     fn allocate(&mut self, bytes: u32) -> Result<Object, Refused> {
-        let mut object = self.local.insert_bytes(bytes as usize)?;
+        let mut object = self.local.alloc(layout(bytes))?;
         write(&mut self.heap.pin_bytes_mut(&mut object)?);
         Ok(object)
     }
@@ -83,7 +83,7 @@ impl<R: Probe> Worker for ManyCf<'_, '_, R> {
 
     #[inline]
     fn allocate(&mut self, bytes: u32) -> Result<Object, Refused> {
-        let mut object = self.local.insert_bytes(bytes as usize)?;
+        let mut object = self.local.alloc(layout(bytes))?;
         write(&mut self.heap.pin_bytes_mut(&mut object)?);
         Ok(object)
     }
