@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 use surefit_compact::certify::Demand;
 use surefit_testkit::ExactMemory;
 
+use crate::chooser::Chooser;
 use crate::drive::{Drive, Failure, Order, Outcome};
-use crate::generate::{Case, Chooser};
+use crate::generate::Case;
 use crate::heaps;
 use crate::setup::{Certified, Kind, Setup};
 

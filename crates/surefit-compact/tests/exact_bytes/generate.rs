@@ -1,13 +1,12 @@
 //! Cases from seeds: a heap's configuration, a demand, and how the heap is used.
 
-use surefit_compact::certify::{Budget, Demand};
 use surefit_compact::{Bound, Fraction, PageOrder, Spacing};
-use surefit_testkit::Random;
 
+use crate::chooser::Chooser;
 use crate::drive::{Size, budget};
 use crate::keys;
 use crate::metered::Script;
-use crate::setup::{ALIGN, Kind, Setup};
+use crate::setup::{ALIGN, Kind, OwnedDemand, Setup};
 
 /// A heap, a demand, and what a script asks for.
 pub(crate) struct Case {
@@ -17,60 +16,6 @@ pub(crate) struct Case {
     pub(crate) demand: OwnedDemand,
     /// Calls that the demand was read from.
     pub(crate) script: Option<Script>,
-}
-
-/// A demand that owns its peaks.
-#[derive(Clone, Debug)]
-pub(crate) enum OwnedDemand {
-    PerClass(Vec<u32>),
-    Joint(Budget),
-    Both(Budget, Vec<u32>),
-}
-
-impl OwnedDemand {
-    pub(crate) fn of(demand: Demand<'_>) -> Self {
-        match demand {
-            Demand::PerClass(most) => Self::PerClass(most.to_vec()),
-            Demand::Joint(budget) => Self::Joint(budget),
-            Demand::Both(budget, most) => Self::Both(budget, most.to_vec()),
-        }
-    }
-
-    pub(crate) fn limits(&self) -> Demand<'_> {
-        match self {
-            Self::PerClass(most) => Demand::PerClass(most),
-            Self::Joint(budget) => Demand::Joint(*budget),
-            Self::Both(budget, most) => Demand::Both(*budget, most),
-        }
-    }
-}
-
-/// Choices from a seed.
-pub(crate) struct Chooser(pub(crate) Random);
-
-impl Chooser {
-    /// Neighbouring seeds lead to unrelated choices.
-    pub(crate) fn new(seed: u64) -> Self {
-        let mixed = seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let mut random = Random(mixed ^ mixed >> 29);
-        for _ in 0..4 {
-            random.below(2);
-        }
-        Self(random)
-    }
-
-    pub(crate) fn below(&mut self, bound: usize) -> usize {
-        self.0.below(bound)
-    }
-
-    pub(crate) fn one_of<T: Clone>(&mut self, choices: &[T]) -> T {
-        choices[self.below(choices.len())].clone()
-    }
-
-    fn number<T: TryFrom<usize>>(&mut self, least: usize, most: usize) -> T {
-        let number = least + self.below(most + 1 - least);
-        T::try_from(number).ok().expect("small")
-    }
 }
 
 const EXPLICIT: [&[u32]; 3] = [

@@ -7,9 +7,8 @@ use surefit_compact::certify::Demand;
 use surefit_testkit::ExactMemory;
 
 use crate::drive::{Drive, Order, Size, budget};
-use crate::generate::OwnedDemand;
 use crate::heaps;
-use crate::setup::{ALIGN, Kind, Setup};
+use crate::setup::{ALIGN, Kind, OwnedDemand, Setup};
 
 /// Whether adversaries of a few seeds are served in this number of bytes.
 fn is_served(

@@ -13,11 +13,11 @@ use surefit_compact::shared::{
     Granularity, Local, PerClass, PerHeap, PerPage, ShardedHeap, SharedConfig, SharedHeap, Stepwise,
 };
 use surefit_compact::{
-    ByteKey, Bytes, Config, Counted, Heap, Key, KeyHeap, Medium, Narrow, Wide, Width,
+    ByteKey, Bytes, Config, Counted, Heap, KeyHeap, Medium, Narrow, Wide, Width,
 };
 use surefit_core::{Corruption, Refused};
 
-use crate::keys::{AnyKey, KeyStore};
+use crate::keys::AnyKey;
 use crate::setup::{ALIGN, Kind, Lock, Setup};
 
 /// The number of an object under test.
@@ -427,37 +427,33 @@ impl<'m, G: Granularity, H: Home<'m, G>> UnderTest for Shared<'_, 'm, G, H> {
 
 // ---- keys --------------------------------------------------------------------------------------
 
-/// A heap of keys.
-pub(crate) trait KeyHome: KeyStore {
-    fn compact(&self, budget: u64);
-    fn numbers(&self) -> Numbers;
-    fn check(&self) -> Result<(), Corruption>;
-}
-
-/// A heap of keys that is passed on while its names change.
-pub(crate) struct Keys<'h, H> {
-    heap: &'h H,
+/// A heap whose keys name values.
+struct Keys<'m, W: Width<Generation = ()>, G: Counted> {
+    heap: KeyHeap<'m, W, G>,
     names: Names<AnyKey>,
 }
 
-impl<'h, H> Keys<'h, H> {
-    pub(crate) fn new(heap: &'h H) -> Self {
-        Self {
-            heap,
-            names: Names::new(),
-        }
-    }
+fn keys<W: Width<Generation = ()>, G: Counted>(
+    region: &mut [MaybeUninit<u8>],
+    config: &Config,
+    act: &mut dyn FnMut(&mut dyn UnderTest),
+) -> Result<(), Refused> {
+    act(&mut Keys::<W, G> {
+        heap: KeyHeap::new(region, config)?,
+        names: Names::new(),
+    });
+    Ok(())
 }
 
-impl<H: KeyHome> UnderTest for Keys<'_, H> {
-    fn allocate_aligned(&mut self, by: usize, len: usize, _: usize) -> Result<Name, Refused> {
-        let key = AnyKey::put(self.heap, by, len)?;
+impl<W: Width<Generation = ()>, G: Counted> UnderTest for Keys<'_, W, G> {
+    fn allocate_aligned(&mut self, _: usize, len: usize, _: usize) -> Result<Name, Refused> {
+        let key = AnyKey::insert(&mut self.heap, len)?;
         Ok(self.names.add(key))
     }
 
-    fn free(&mut self, by: usize, name: Name) {
+    fn free(&mut self, _: usize, name: Name) {
         let key = self.names.remove(name);
-        key.free(self.heap, by).expect("live");
+        key.remove(&mut self.heap).expect("live");
     }
 
     fn resize_aligned(&mut self, _: usize, _: Name, _: (usize, usize)) -> Result<(), Refused> {
@@ -468,62 +464,16 @@ impl<H: KeyHome> UnderTest for Keys<'_, H> {
         self.heap.compact(budget);
     }
 
-    fn pinned(&mut self, names: &[Name], run: &mut dyn FnMut(&mut dyn UnderTest)) {
-        let key = |&name: &Name| self.names.objects[name].expect("live");
-        let heap = self.heap;
-        let guards: Vec<_> = names.iter().map(|name| key(name).pin(heap)).collect();
+    fn pinned(&mut self, _: &[Name], run: &mut dyn FnMut(&mut dyn UnderTest)) {
         run(self);
-        drop(guards);
     }
 
     fn numbers(&self) -> Numbers {
-        self.heap.numbers()
-    }
-
-    fn check(&self) -> Result<(), Corruption> {
-        self.heap.check()
-    }
-}
-
-/// A `KeyHeap` is borrowed exclusively by some calls.
-struct OwnedKeys<'m, W: Width<Generation = ()>, G: Counted>(core::cell::RefCell<KeyHeap<'m, W, G>>);
-
-fn keys<W: Width<Generation = ()>, G: Counted>(
-    region: &mut [MaybeUninit<u8>],
-    config: &Config,
-    act: &mut dyn FnMut(&mut dyn UnderTest),
-) -> Result<(), Refused> {
-    let heap = OwnedKeys(KeyHeap::<W, G>::new(region, config)?.into());
-    act(&mut Keys::new(&heap));
-    Ok(())
-}
-
-impl<W: Width<Generation = ()>, G: Counted> KeyStore for OwnedKeys<'_, W, G> {
-    fn put<const WORDS: usize>(&self, _: usize) -> Result<Key<[u64; WORDS]>, Refused> {
-        let inserted = self.0.borrow().insert([0; WORDS]);
-        inserted.map_err(|full| full.refused)
-    }
-
-    fn free<const WORDS: usize>(&self, _: usize, key: Key<[u64; WORDS]>) -> Result<(), Refused> {
-        self.0.borrow_mut().remove(key).map(|_| ())
-    }
-
-    fn pin<const WORDS: usize>(&self, _: Key<[u64; WORDS]>) -> Option<Box<dyn Guard + '_>> {
-        None
-    }
-}
-
-impl<W: Width<Generation = ()>, G: Counted> KeyHome for OwnedKeys<'_, W, G> {
-    fn compact(&self, budget: u64) {
-        self.0.borrow_mut().compact(budget);
-    }
-
-    fn numbers(&self) -> Numbers {
-        let stats = self.0.borrow().stats();
+        let stats = self.heap.stats();
         (stats.pages.into(), stats.moved_bytes_max_per_op)
     }
 
     fn check(&self) -> Result<(), Corruption> {
-        self.0.borrow().check()
+        self.heap.check()
     }
 }

@@ -1,17 +1,7 @@
 //! Keys of values of many sizes, as one type.
 
-use surefit_compact::Key;
+use surefit_compact::{Counted, Key, KeyHeap, Width};
 use surefit_core::Refused;
-
-use crate::heaps::Guard;
-
-/// A heap of keys, used by one of its registrations.
-pub(crate) trait KeyStore {
-    fn put<const WORDS: usize>(&self, by: usize) -> Result<Key<[u64; WORDS]>, Refused>;
-    fn free<const WORDS: usize>(&self, by: usize, key: Key<[u64; WORDS]>) -> Result<(), Refused>;
-    /// Pins an object; nothing in a heap that has no pins.
-    fn pin<const WORDS: usize>(&self, key: Key<[u64; WORDS]>) -> Option<Box<dyn Guard + '_>>;
-}
 
 macro_rules! sizes {
     ($($variant:ident $words:literal,)*) => {
@@ -27,22 +17,27 @@ macro_rules! sizes {
         }
 
         impl AnyKey {
-            pub(crate) fn put(store: &impl KeyStore, by: usize, len: usize) -> Result<Self, Refused> {
+            pub(crate) fn insert<W, G>(heap: &mut KeyHeap<'_, W, G>, len: usize) -> Result<Self, Refused>
+            where
+                W: Width<Generation = ()>,
+                G: Counted,
+            {
                 match round_up(len) {
-                    $(Some(bytes) if bytes == 8 * $words => store.put(by).map(Self::$variant),)*
+                    $(Some(bytes) if bytes == 8 * $words => {
+                        let inserted = heap.insert([0; $words]).map(Self::$variant);
+                        inserted.map_err(|full| full.refused)
+                    })*
                     _ => panic!("no value has {len} bytes"),
                 }
             }
 
-            pub(crate) fn free(self, store: &impl KeyStore, by: usize) -> Result<(), Refused> {
+            pub(crate) fn remove<W, G>(self, heap: &mut KeyHeap<'_, W, G>) -> Result<(), Refused>
+            where
+                W: Width<Generation = ()>,
+                G: Counted,
+            {
                 match self {
-                    $(Self::$variant(key) => store.free(by, key),)*
-                }
-            }
-
-            pub(crate) fn pin<'a>(self, store: &'a impl KeyStore) -> Option<Box<dyn Guard + 'a>> {
-                match self {
-                    $(Self::$variant(key) => store.pin(key),)*
+                    $(Self::$variant(key) => heap.remove(key).map(drop),)*
                 }
             }
         }

@@ -3,10 +3,10 @@
 use surefit_compact::certify::DemandMeter;
 use surefit_compact::{Medium, Narrow, Wide};
 
+use crate::chooser::Chooser;
 use crate::drive::{Failure, Outcome, Size};
-use crate::generate::{Chooser, OwnedDemand};
 use crate::heaps::UnderTest;
-use crate::setup::Setup;
+use crate::setup::{OwnedDemand, Setup};
 
 /// Length and alignment.
 type Layout = (usize, usize);

@@ -334,6 +334,32 @@ impl Cost {
     }
 }
 
+/// A demand that owns its peaks.
+#[derive(Clone, Debug)]
+pub(crate) enum OwnedDemand {
+    PerClass(Vec<u32>),
+    Joint(Budget),
+    Both(Budget, Vec<u32>),
+}
+
+impl OwnedDemand {
+    pub(crate) fn of(demand: Demand<'_>) -> Self {
+        match demand {
+            Demand::PerClass(most) => Self::PerClass(most.to_vec()),
+            Demand::Joint(budget) => Self::Joint(budget),
+            Demand::Both(budget, most) => Self::Both(budget, most.to_vec()),
+        }
+    }
+
+    pub(crate) fn limits(&self) -> Demand<'_> {
+        match self {
+            Self::PerClass(most) => Demand::PerClass(most),
+            Self::Joint(budget) => Demand::Joint(*budget),
+            Self::Both(budget, most) => Demand::Both(*budget, most),
+        }
+    }
+}
+
 /// The live objects, compared with the demand.
 #[derive(Clone, Debug)]
 pub(crate) struct Ledger<'d> {

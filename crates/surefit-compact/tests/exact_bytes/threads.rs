@@ -6,10 +6,11 @@ use surefit_compact::shared::{Granularity, PerClass, PerHeap, PerPage, ShardedHe
 use surefit_testkit::ExactMemory;
 
 use crate::cases;
+use crate::chooser::Chooser;
 use crate::drive::{Drive, Order, Outcome, Size};
-use crate::generate::{Chooser, OwnedDemand, demand, setup, sizes};
+use crate::generate::{demand, setup, sizes};
 use crate::heaps::{Home, Shared, UnderTest};
-use crate::setup::{Kind, Setup};
+use crate::setup::{Kind, OwnedDemand, Setup};
 
 /// Heaps of each kind; `SUREFIT_HEAPS` makes more.
 const HEAPS: u64 = 60;
