@@ -1,9 +1,6 @@
 //! Every transition of an entry, by one thread. Each method is called in each state that can be
 //! reached with up to three pins, and its answer is compared with a description in plain fields.
 
-mod sync {
-    pub(crate) use core::sync::atomic::AtomicU32;
-}
 #[allow(
     dead_code,
     unused_imports,
@@ -11,6 +8,9 @@ mod sync {
 )]
 #[path = "../src/shared/machinery/entry.rs"]
 mod entry;
+#[allow(dead_code, reason = "as above")]
+#[path = "../src/shared/machinery/sync.rs"]
+mod sync;
 
 use std::collections::{HashMap, VecDeque};
 

@@ -8,9 +8,6 @@
 //! name, or still reads the old object, is detected.
 #![cfg(target_pointer_width = "64")] // loom needs 64-bit atomics
 
-mod sync {
-    pub(crate) use loom::sync::atomic::AtomicU32;
-}
 #[allow(
     dead_code,
     unused_imports,
@@ -18,6 +15,8 @@ mod sync {
 )]
 #[path = "../src/shared/machinery/entry.rs"]
 mod entry;
+#[path = "loom_entry/sync.rs"]
+mod sync;
 
 use core::sync::atomic::Ordering::Relaxed;
 

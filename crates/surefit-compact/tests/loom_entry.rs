@@ -7,9 +7,6 @@
 //! that a thread that still reads it is detected.
 #![cfg(target_pointer_width = "64")] // loom needs 64-bit atomics
 
-mod sync {
-    pub(crate) use loom::sync::atomic::AtomicU32;
-}
 #[allow(
     dead_code,
     unused_imports,
@@ -17,6 +14,8 @@ mod sync {
 )]
 #[path = "../src/shared/machinery/entry.rs"]
 mod entry;
+#[path = "loom_entry/sync.rs"]
+mod sync;
 #[path = "loom_entry/world.rs"]
 mod world;
 

@@ -191,7 +191,7 @@ fn try_note(pid: c_int, name: &[u8]) -> Option<()> {
 #[inline(never)]
 fn open() -> Option<c_int> {
     let mut path = Text::<PATH_BYTES>::new();
-    path.push(crate::process::environment(log::FOLDER)?.to_bytes())?;
+    path.push(crate::caller::environment(log::FOLDER)?.to_bytes())?;
     path.push(b"/")?;
     path.push(log::BEGUN.as_bytes())?;
     let flags = system::O_WRONLY | system::O_CREAT | system::O_APPEND | system::O_CLOEXEC;

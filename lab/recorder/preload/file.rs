@@ -13,6 +13,14 @@ use crate::text::Text;
 
 pub(crate) const PATH_BYTES: usize = 4000;
 
+/// Writes `folder/name`.
+pub(crate) fn name(path: &mut Text<PATH_BYTES>, folder: &CStr, name: &[u8]) -> Option<()> {
+    path.clear();
+    path.push(folder.to_bytes())?;
+    path.push(b"/")?;
+    path.push(name)
+}
+
 /// A file while it is open.
 pub(crate) struct File(c_int);
 

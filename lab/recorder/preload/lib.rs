@@ -4,6 +4,7 @@
 //! log alone. A panic ends the process.
 
 mod begun;
+mod caller;
 mod file;
 #[path = "../src/log.rs"]
 #[allow(dead_code, unreachable_pub, reason = "the reader uses the rest")]

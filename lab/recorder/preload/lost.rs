@@ -7,9 +7,9 @@ use core::sync::atomic::{AtomicPtr, Ordering};
 
 use surefit_interpose::system;
 
-use crate::file::{File, PATH_BYTES};
+use crate::caller;
+use crate::file::{self, File, PATH_BYTES};
 use crate::log::lost::{BYTES, Entry, FILE, NAME_BYTES, Page};
-use crate::process;
 use crate::text::Text;
 
 /// Forked children have the mapping too. Null in a process that nobody records.
@@ -25,7 +25,7 @@ pub(crate) fn map(path: &mut Text<PATH_BYTES>, folder: &CStr) {
 }
 
 fn try_map(path: &mut Text<PATH_BYTES>, folder: &CStr) -> Option<*mut Page> {
-    process::name(path, folder, FILE.as_bytes())?;
+    file::name(path, folder, FILE.as_bytes())?;
     let at = File::open(path).ok()?.map_for_all(BYTES as u64)?;
     Some(at.cast())
 }
@@ -53,7 +53,7 @@ fn write(entry: &Entry, error: u32) {
     entry.pid.store(pid, Ordering::Relaxed);
     entry.error.store(error, Ordering::Relaxed);
     // The last part of it is of more use.
-    let name = process::called();
+    let name = caller::called();
     let name = &name[name.len().saturating_sub(NAME_BYTES)..];
     for (to, byte) in entry.name.iter().zip(name) {
         to.store(*byte, Ordering::Relaxed);

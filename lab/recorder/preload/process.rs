@@ -15,7 +15,8 @@ use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use surefit_interpose::fork;
 use surefit_interpose::system;
 
-use crate::file::{self, File, PATH_BYTES};
+use crate::caller::{called, environment};
+use crate::file::{self, File, PATH_BYTES, name};
 use crate::log::lost::NO_FOLDER;
 use crate::log::{self, FULL, HEADER_BYTES, Header, NO_ADDRESSES, SLOT_BYTES, Slot};
 use crate::lost;
@@ -402,25 +403,6 @@ fn log_name(path: &mut Text<PATH_BYTES>, folder: &CStr, (pid, number): (u32, u32
     path.push(b".log")
 }
 
-/// Writes `folder/name`.
-pub(crate) fn name(path: &mut Text<PATH_BYTES>, folder: &CStr, name: &[u8]) -> Option<()> {
-    path.clear();
-    path.push(folder.to_bytes())?;
-    path.push(b"/")?;
-    path.push(name)
-}
-
-/// The program as it was called; empty before the C library has begun.
-pub(crate) fn called() -> &'static [u8] {
-    // SAFETY: the C library's own: null before it has begun, and then a text that ends with zero.
-    let name = unsafe { system::program_invocation_name };
-    if name.is_null() {
-        return &[];
-    }
-    // SAFETY: as above.
-    unsafe { CStr::from_ptr(name) }.to_bytes()
-}
-
 /// Writes what is known of the process. It counts as forked until a program begins in it.
 fn describe(header: &mut Header) {
     // SAFETY: both ask for a number.
@@ -436,14 +418,6 @@ fn describe(header: &mut Header) {
     if let Some(name) = library.filter(|name| name.len() < log::LIBRARY_BYTES) {
         header.library[..name.len()].copy_from_slice(name);
     }
-}
-
-pub(crate) fn environment(name: &CStr) -> Option<&'static CStr> {
-    // SAFETY: a name that ends with zero.
-    let value = unsafe { system::getenv(name.as_ptr()) };
-    // SAFETY: not null: a text that ends with zero. The program may change its environment: we look
-    // at it at once.
-    (!value.is_null()).then(|| unsafe { CStr::from_ptr(value) })
 }
 
 const _: () = assert!(offset_of!(Header, library) + log::LIBRARY_BYTES <= HEADER_BYTES);

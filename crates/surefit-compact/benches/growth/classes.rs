@@ -7,7 +7,7 @@ use core::hint::black_box;
 use surefit_compact::{Bound, Bytes, Config, EntryHeap, Geometry, GeometrySpec, Handle, Spacing};
 use surefit_testkit::growth::{Grows, Table};
 
-use crate::{Object, region};
+use crate::scale::{Object, region};
 
 /// With the page, which is a class of its own.
 pub(crate) const CLASSES: (&str, [usize; 2]) = ("classes", [3, 61]);

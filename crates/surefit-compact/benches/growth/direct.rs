@@ -10,7 +10,7 @@ use surefit_direct::{
 use surefit_testkit::growth::{Grows, Table};
 use surefit_testkit::layout;
 
-use crate::{OBJECTS, RUNS, region};
+use crate::scale::{OBJECTS, RUNS, region};
 
 /// Objects of some whole units, so that a freed one is a free run.
 pub(crate) const RUN: usize = 40_000;

@@ -6,7 +6,7 @@ use core::hint::black_box;
 use surefit_compact::{Bound, Bytes, Config, Contiguous, EntryHeap, Geometry};
 use surefit_testkit::growth::{Grows, Table};
 
-use crate::{OBJECTS, region};
+use crate::scale::{OBJECTS, region};
 
 /// Each has seven pages, in a slot of eight.
 const WINDOWS: (&str, [usize; 2]) = ("objects over a page", [10, 1000]);

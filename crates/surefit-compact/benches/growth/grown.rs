@@ -9,8 +9,8 @@ use surefit_compact::os::{Limits, OsHeap};
 use surefit_compact::{Bytes, Config, Contiguous, Handle, Heap, Wide};
 use surefit_testkit::growth::{Grows, Table};
 
+use crate::scale::{OBJECTS, Object, region};
 use crate::single::{Scene, scene};
-use crate::{OBJECTS, Object, region};
 
 const BANKS: (&str, [usize; 2]) = ("banks", [3, 300]);
 const PAGES: (&str, [usize; 2]) = ("empty pages", [20, 2000]);

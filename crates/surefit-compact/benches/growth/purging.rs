@@ -8,8 +8,8 @@ use parking_lot::RawMutex;
 use surefit_direct::shared::{Local, Settings, SharedDirect, Source, UNIT_BYTES};
 use surefit_testkit::growth::{Grows, Table};
 
-use crate::RUNS;
 use crate::direct::RUN;
+use crate::scale::RUNS;
 
 /// Units of an object.
 const UNITS: usize = RUN.div_ceil(UNIT_BYTES);

@@ -8,7 +8,7 @@ use surefit_compact::{Config, Handle, SizeClass};
 use surefit_testkit::growth::{Grows, Table};
 
 use crate::classes::{self, CLASSES};
-use crate::{INSTANCES, OBJECTS, Object, THREADS, region};
+use crate::scale::{INSTANCES, OBJECTS, Object, THREADS, region};
 
 pub(crate) type Shared = SharedHeap<'static, RawMutex>;
 type Sharded = ShardedHeap<'static, RawMutex>;

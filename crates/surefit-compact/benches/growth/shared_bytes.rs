@@ -6,7 +6,7 @@ use surefit_compact::Bytes;
 use surefit_testkit::growth::{Grows, Table};
 use surefit_testkit::layout;
 
-use crate::OBJECTS;
+use crate::scale::OBJECTS;
 use crate::shared::{Scene, Shared, of_objects};
 
 /// Beside objects, one in pieces and one that is not.

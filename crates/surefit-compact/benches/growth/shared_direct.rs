@@ -8,7 +8,7 @@ use surefit_direct::shared::{Local, Settings, SharedDirect};
 use surefit_testkit::growth::{Grows, Table};
 
 use crate::direct::RUN;
-use crate::{INSTANCES, OBJECTS, RUNS, region};
+use crate::scale::{INSTANCES, OBJECTS, RUNS, region};
 
 /// Objects that other threads freed of an instance.
 const ARRIVED: (&str, [usize; 2]) = ("frees that arrived", [10_000, 100_000]);

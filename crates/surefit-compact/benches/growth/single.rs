@@ -7,7 +7,7 @@ use core::hint::black_box;
 use surefit_compact::{ByteKey, Bytes, Config, Handle, Heap, Key, KeyHeap, SizeClass};
 use surefit_testkit::growth::{Grows, Table};
 
-use crate::{OBJECTS, Object, region};
+use crate::scale::{OBJECTS, Object, region};
 
 static CONFIG: Config = Config::DEFAULT;
 

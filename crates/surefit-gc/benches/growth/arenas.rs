@@ -9,7 +9,7 @@ use surefit_gc::{
 };
 use surefit_testkit::growth::{Grows, Table};
 
-use crate::{OBJECTS, region};
+use crate::scene::{OBJECTS, region};
 
 const TYPES: (&str, [usize; 2]) = ("types", [2, 64]);
 const FINALIZABLE: (&str, [usize; 2]) = ("weak references", [10, 10_000]);

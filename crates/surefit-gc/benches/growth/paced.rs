@@ -6,7 +6,7 @@ use surefit_gc::schedule::{Amount, ByTime, Quanta, Rate, Schedule};
 use surefit_gc::{Clock, Incremental, Phase, Stepwise, VirtualClock};
 use surefit_testkit::growth::{Grows, Table};
 
-use crate::{OBJECTS, ROOTS, Under, lists, pages};
+use crate::scene::{OBJECTS, ROOTS, Under, lists, pages};
 
 type Ticking = &'static VirtualClock;
 type Timed<S> = Under<Incremental<'static, S, Ticking>>;

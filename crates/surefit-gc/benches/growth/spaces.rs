@@ -7,7 +7,7 @@ use surefit_gc::schedule::{Amount, Headroom, Pauses, Program, Quanta, least_muta
 use surefit_gc::{Collector, Settings, Space};
 use surefit_testkit::growth::{Grows, Table};
 
-use crate::{CONFIG, Lists, OBJECTS, Pages, Under, lists, nursery, pages, region};
+use crate::scene::{CONFIG, Lists, OBJECTS, Pages, Under, lists, nursery, pages, region};
 
 pub(crate) fn whole(table: &mut Table) {
     table.heap("Collector over free lists");

@@ -6,7 +6,7 @@ use surefit_gc::schedule::{Amount, ByWork, Schedule};
 use surefit_gc::{Collector, Incremental, Phase, Stepwise};
 use surefit_testkit::growth::{Grows, Table};
 
-use crate::{OBJECTS, ROOTS, Under, lists, pages};
+use crate::scene::{OBJECTS, ROOTS, Under, lists, pages};
 
 type Stepping<S> = Under<Incremental<'static, S>>;
 

@@ -5,7 +5,7 @@ use core::hint::black_box;
 use surefit_gc::{Generational, OneByOne};
 use surefit_testkit::growth::{Grows, Table};
 
-use crate::{OBJECTS, Under, lists, nursery, pages};
+use crate::scene::{OBJECTS, Under, lists, nursery, pages};
 
 type Aging<S> = Under<Generational<'static, S>>;
 

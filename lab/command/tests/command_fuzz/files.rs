@@ -4,10 +4,9 @@ use std::path::Path;
 use std::process::Command;
 
 use rand::{Rng, RngCore};
+use rand_chacha::ChaCha8Rng as Random;
 use surefit_trace::{Align, Call, Event, MAX_SIZE, Op, Trace};
 use tempfile::TempDir;
-
-use crate::Random;
 
 /// What a file is meant for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

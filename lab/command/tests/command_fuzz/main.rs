@@ -22,12 +22,9 @@ mod files;
 use std::ffi::OsString;
 
 use rand::SeedableRng;
-use rand_chacha::ChaCha8Rng;
+use rand_chacha::ChaCha8Rng as Random;
 
 use files::Files;
-
-/// The source of all choices of one case.
-pub(crate) type Random = ChaCha8Rng;
 
 /// Failures after which no more are looked for.
 const ENOUGH: usize = 20;

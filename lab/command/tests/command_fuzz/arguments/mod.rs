@@ -20,8 +20,8 @@ mod values;
 use std::ffi::OsString;
 
 use rand::Rng;
+use rand_chacha::ChaCha8Rng as Random;
 
-use crate::Random;
 use crate::child::{Case, Stdout};
 use crate::files::Files;
 
