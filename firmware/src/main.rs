@@ -7,7 +7,7 @@
 //! | file | holds |
 //! | --- | --- |
 //! | `start` | the beginning of the program on each kind of processor |
-//! | `suite` | all tests, one after another, and their log |
+//! | `suite`, `log` | all tests, one after another, and their log |
 //! | `scale` | memory and operations of each test |
 //! | `property` | random operations; everything is verified after each |
 //! | `certified` | a heap in exactly its certified bytes |
@@ -23,6 +23,7 @@ mod certified;
 mod contents;
 mod failure;
 mod keys;
+mod log;
 mod pointers;
 mod property;
 mod random;
@@ -34,21 +35,6 @@ mod store;
 mod suite;
 #[cfg(not(small))]
 mod trace;
-
-use core::fmt::Write;
-
-use surefit::Region;
-
-static MEMORY: Region<{ scale::REGION_BYTES }, scale::Aligned> = Region::new();
-
-/// Runs the tests; false if one failed. The argument `damage` changes an object behind the model's
-/// back: then a test must fail.
-fn tests(log: &mut dyn Write, damaged: bool) -> bool {
-    let Some(memory) = MEMORY.take() else {
-        return false;
-    };
-    suite::run(memory, log, damaged).unwrap_or(false)
-}
 
 #[cfg(not(target_os = "none"))]
 fn main() -> std::process::ExitCode {

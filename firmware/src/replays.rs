@@ -9,21 +9,22 @@ use surefit::freelist::{SegregatedFit, Tlsf};
 
 use crate::bench::Bench;
 use crate::failure::Failure;
+use crate::log::{Log, Outcome};
 use crate::pointers::Pointers;
+use crate::scale::{self, CONFIG, junk};
 use crate::store::Store;
-use crate::suite::{CONFIG, Outcome, Suite, junk};
-use crate::{scale, trace};
+use crate::trace;
 
 /// Runs them, and notes each.
 ///
 /// # Errors
 /// If the log cannot be written.
-pub fn run(memory: &mut [MaybeUninit<u8>], suite: &mut Suite<'_>) -> fmt::Result {
+pub fn run(memory: &mut [MaybeUninit<u8>], log: &mut Log<'_>) -> fmt::Result {
     let part = scale::TRACE_BYTES;
-    suite.note("trace-handles", handles(junk(memory)))?;
-    suite.note("trace-direct", direct(junk(memory)))?;
-    suite.note("trace-tlsf", tlsf(junk(&mut memory[..part])))?;
-    suite.note("trace-segregated", segregated(junk(&mut memory[..part])))
+    log.note("trace-handles", handles(junk(memory)))?;
+    log.note("trace-direct", direct(junk(memory)))?;
+    log.note("trace-tlsf", tlsf(junk(&mut memory[..part])))?;
+    log.note("trace-segregated", segregated(junk(&mut memory[..part])))
 }
 
 /// In exactly the bytes that are certified for the recording.

@@ -1,5 +1,9 @@
-//! How much memory a board has for the tests, and how long they run. `build.rs` sets the cfg
-//! `small` for boards with 16 KiB.
+//! How much memory a board has for the tests, what is in it, and how long they run. `build.rs` sets
+//! the cfg `small` for boards with 16 KiB.
+
+use core::mem::MaybeUninit;
+
+use surefit::compact::Config;
 
 /// The region of all tests, in bytes; one of them says whether the region was taken. Only the
 /// direct heap needs so many for the recording: each size-class in use takes a page of 8 KiB.
@@ -18,6 +22,9 @@ pub const HEAP_BYTES: usize = if cfg!(small) {
 } else {
     40 << 10
 };
+
+/// The configuration of the handle heaps.
+pub static CONFIG: Config = Config::TINY;
 
 /// Slots of property tests: more objects than fit.
 pub const SLOTS: usize = if cfg!(small) { 80 } else { 250 };
@@ -50,3 +57,9 @@ pub const TRACE_SLOTS: usize = 640;
 /// What free-list heaps use of the region for the recording.
 #[cfg(not(small))]
 pub const TRACE_BYTES: usize = 72 << 10;
+
+/// Fills memory with junk: a heap must not rely on zeros.
+pub fn junk(memory: &mut [MaybeUninit<u8>]) -> &mut [MaybeUninit<u8>] {
+    memory.fill(MaybeUninit::new(0xa5));
+    memory
+}

@@ -1,24 +1,22 @@
-//! All tests of a board, one after another over one region, and their log.
+//! All tests of a board, one after another over one region.
 
 use core::fmt::{self, Write};
 use core::mem::MaybeUninit;
 
-use surefit::compact::{Config, Heap, KeyHeap, Narrow};
+use surefit::Region;
+use surefit::compact::{Heap, KeyHeap, Narrow};
 use surefit::direct::{DirectDemand, Tiny, certify};
 use surefit::direct::{DirectHeap, PooledHeap};
 use surefit::freelist::{SegregatedFit, Tlsf};
 
-use crate::bench::{Bench, Tally};
+use crate::bench::Bench;
 use crate::certified;
-use crate::failure::Failure;
 use crate::keys::Keys;
+use crate::log::{Log, Outcome};
 use crate::pointers::Pointers;
 use crate::property::{self, Plan};
-use crate::scale;
+use crate::scale::{self, CONFIG, junk};
 use crate::store::Store;
-
-/// The configuration of the handle heaps.
-pub static CONFIG: Config = Config::TINY;
 
 /// What the heap with pools is certified for: it refuses all other lengths.
 const POOLS: [DirectDemand; 6] = [
@@ -37,100 +35,44 @@ const POOL_BYTES: usize = match certify::<Tiny>(&POOLS) {
 };
 const _: () = assert!(POOL_BYTES <= scale::HEAP_BYTES);
 
-/// The result of one test: what happened, moved objects, and the bytes of the heap.
-pub type Outcome = Result<(Tally, u64, usize), Failure>;
+static MEMORY: Region<{ scale::REGION_BYTES }, scale::Aligned> = Region::new();
 
-/// The log of all tests, and how many passed and failed.
-pub struct Suite<'l> {
-    log: &'l mut dyn Write,
-    passed: u32,
-    failed: u32,
+/// Runs all tests.
+fn run(memory: &mut [MaybeUninit<u8>], log: &mut Log<'_>) -> fmt::Result {
+    let part = scale::HEAP_BYTES;
+    log.note("handles", handles(junk(&mut memory[..part]), false))?;
+    log.note("keys", keys(junk(&mut memory[..part])))?;
+    log.note("certified", certified(junk(memory)))?;
+    #[cfg(not(small))]
+    log.note("direct", direct(junk(&mut memory[..part])))?;
+    log.note("tiny", tiny(junk(&mut memory[..part])))?;
+    log.note("pools", pools(junk(&mut memory[..POOL_BYTES])))?;
+    log.note("tlsf", tlsf(junk(&mut memory[..part])))?;
+    log.note("segregated", segregated(junk(&mut memory[..part])))?;
+    #[cfg(not(small))]
+    crate::replays::run(memory, log)?;
+    Ok(())
 }
 
-impl Suite<'_> {
-    /// Logs the result of one test.
-    ///
-    /// # Errors
-    /// If the log cannot be written.
-    pub fn note(&mut self, name: &str, outcome: Outcome) -> fmt::Result {
-        let (tally, moves, bytes) = match outcome {
-            Ok(figures) => figures,
-            Err(failure) => {
-                self.failed += 1;
-                return writeln!(self.log, "FAILED {name}: {failure}");
-            }
-        };
-        self.passed += 1;
-        let Tally {
-            allocated,
-            resized,
-            refused,
-            peak_bytes,
-            ..
-        } = tally;
-        write!(
-            self.log,
-            "ok {name:<16} {bytes:>6} B: {allocated} allocated, {resized} resized, "
-        )?;
-        writeln!(
-            self.log,
-            "{refused} refused, {moves} moved, peak {peak_bytes} B"
-        )
-    }
-
-    /// Runs all tests.
-    fn run(&mut self, memory: &mut [MaybeUninit<u8>]) -> fmt::Result {
-        let part = scale::HEAP_BYTES;
-        self.note("handles", handles(junk(&mut memory[..part]), false))?;
-        self.note("keys", keys(junk(&mut memory[..part])))?;
-        self.note("certified", certified(junk(memory)))?;
-        #[cfg(not(small))]
-        self.note("direct", direct(junk(&mut memory[..part])))?;
-        self.note("tiny", tiny(junk(&mut memory[..part])))?;
-        self.note("pools", pools(junk(&mut memory[..POOL_BYTES])))?;
-        self.note("tlsf", tlsf(junk(&mut memory[..part])))?;
-        self.note("segregated", segregated(junk(&mut memory[..part])))?;
-        #[cfg(not(small))]
-        crate::replays::run(memory, self)?;
-        Ok(())
-    }
-
-    /// Runs a test in which an object is damaged.
-    fn run_damaged(&mut self, memory: &mut [MaybeUninit<u8>]) -> fmt::Result {
-        let part = &mut memory[..scale::HEAP_BYTES];
-        self.note("handles", handles(junk(part), true))
-    }
+/// Runs a test in which an object is damaged.
+fn run_damaged(memory: &mut [MaybeUninit<u8>], log: &mut Log<'_>) -> fmt::Result {
+    let part = &mut memory[..scale::HEAP_BYTES];
+    log.note("handles", handles(junk(part), true))
 }
 
-/// Runs all tests, or if `damaged` one that must fail; logs a line for each, and their number.
-/// False if one failed.
-///
-/// # Errors
-/// If the log cannot be written.
-pub fn run(
-    memory: &mut [MaybeUninit<u8>],
-    log: &mut dyn Write,
-    damaged: bool,
-) -> Result<bool, fmt::Error> {
-    let mut suite = Suite {
-        log,
-        passed: 0,
-        failed: 0,
+/// Runs all tests, or if `damaged` one that must fail: it changes an object behind the model's
+/// back. Logs a line for each, and their number. False if one failed, or if the log cannot be
+/// written.
+pub fn tests(log: &mut dyn Write, damaged: bool) -> bool {
+    let Some(memory) = MEMORY.take() else {
+        return false;
     };
-    if damaged {
-        suite.run_damaged(memory)?;
-    } else {
-        suite.run(memory)?;
-    }
-    let Suite { passed, failed, .. } = suite;
-    writeln!(log, "{passed} passed; {failed} failed")?;
-    Ok(failed == 0)
-}
-
-/// Fills memory with junk: a heap must not rely on zeros.
-pub fn junk(memory: &mut [MaybeUninit<u8>]) -> &mut [MaybeUninit<u8>] {
-    memory.fill(MaybeUninit::new(0xa5));
-    memory
+    let mut log = Log::new(log);
+    let run = match damaged {
+        true => run_damaged(memory, &mut log),
+        false => run(memory, &mut log),
+    };
+    run.and_then(|()| log.end()).unwrap_or(false)
 }
 
 fn handles(memory: &mut [MaybeUninit<u8>], damaged: bool) -> Outcome {

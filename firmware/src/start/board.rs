@@ -23,7 +23,7 @@ pub fn run() -> ! {
         let mut words = words.into_iter();
         words.any(|word| word == Ok("damage"))
     });
-    let passed = io::stdout().is_ok_and(|log| crate::tests(&mut Log(log), damaged));
+    let passed = io::stdout().is_ok_and(|log| crate::suite::tests(&mut Log(log), damaged));
     let (bytes, used) = stack::bytes();
     println!("stack: {used} of {bytes} B");
     process::exit(if passed && used < bytes { 0 } else { 1 })

@@ -18,7 +18,7 @@ impl fmt::Write for Log {
 /// Runs the tests.
 pub fn main() -> ExitCode {
     let damaged = std::env::args().any(|argument| argument == "damage");
-    if crate::tests(&mut Log, damaged) {
+    if crate::suite::tests(&mut Log, damaged) {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE

@@ -16,7 +16,7 @@ use mmtk::vm::{
     VMLocalMarkBitSpec,
 };
 
-use crate::world::{self, ROOTS};
+use crate::world::{self, Peer, ROOTS};
 
 /// References of a node.
 pub(crate) const CHILDREN: usize = 2;
@@ -35,10 +35,6 @@ pub(crate) fn children(node: ObjectReference) -> [Option<ObjectReference>; CHILD
     let child = |number| unsafe { child_slot(node, number).load() };
     [child(0), child(1)].map(ObjectReference::from_raw_address)
 }
-
-/// The program, as MMTk sees it.
-#[derive(Default)]
-pub(crate) struct Peer;
 
 impl VMBinding for Peer {
     type VMObjectModel = Self;

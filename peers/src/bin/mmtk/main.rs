@@ -12,8 +12,8 @@ use mmtk::util::{Address, ObjectReference};
 use mmtk::{AllocationSemantics, Mutator, memory_manager};
 use surefit_peers::{Settings, Trees};
 
-use binding::{CHILD_BYTES, CHILDREN, Peer};
-use world::ROOTS;
+use binding::{CHILD_BYTES, CHILDREN};
+use world::{Peer, ROOTS};
 
 /// Two references, 16 bytes; there is no header, the marks lie elsewhere.
 const NODE_BYTES: usize = CHILDREN * CHILD_BYTES;

@@ -9,7 +9,9 @@ use mmtk::util::options::{GCTriggerSelector, PlanSelector};
 use mmtk::util::{Address, ObjectReference};
 use mmtk::{MMTK, MMTKBuilder, Mutator, memory_manager};
 
-use crate::binding::Peer;
+/// The program, as MMTk sees it.
+#[derive(Default)]
+pub(crate) struct Peer;
 
 /// More than two for every level of the deepest tree.
 const MOST_ROOTS: usize = 64;
