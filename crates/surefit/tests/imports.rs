@@ -1,11 +1,11 @@
-//! The imports between the files of a crate have no cycle, in any crate of the workspace.
+//! The imports between the files of a crate have no cycle, in any crate of the repository:
+//! libraries, programs, examples, benchmarks, and programs of tests.
 //!
-//! An arrow goes from a file to each file of the crate that it names: in a `use`, or in a path that
-//! begins with `crate`, `super`, `self` or a module. A name that a file re-exports by `pub use`
-//! counts for the file that defines it. Tests do not count, nor do comments and `mod` lines.
-//!
-//! The sources are parsed when the test runs. In a packaged crate they are missing; then there is
-//! nothing to check.
+//! The root of a crate is a file to which no `mod` line leads. From it the `mod` lines lead to the
+//! other files. An arrow goes from a file to each file of the crate that it names: in a `use`, or
+//! in a path that begins with `crate`, `super`, `self` or a module. A name that a file re-exports
+//! by `pub use` counts for the file that defines it. What is compiled for unit tests only does not
+//! count, nor do comments and `mod` lines.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -13,7 +13,8 @@ use std::path::{Path, PathBuf};
 
 use proc_macro2::{Punct, Spacing, TokenStream, TokenTree};
 use syn::visit::{self, Visit};
-use syn::{Attribute, Item, ItemMod, ItemUse, Macro, UseTree, VisRestricted, Visibility};
+use syn::{Attribute, Expr, ExprCall, ExprLit, Item, ItemMod, ItemUse, Lit, Macro, Meta, UseTree};
+use syn::{VisRestricted, Visibility};
 
 /// The path of a module from the root of its crate; that of the root is empty.
 type Module = Vec<String>;
@@ -21,20 +22,46 @@ type Module = Vec<String>;
 /// Names that a module re-exports, and the paths that they stand for.
 type Exports = BTreeMap<String, Vec<String>>;
 
+/// A `mod` line.
+#[derive(Debug)]
+struct Child {
+    name: String,
+    /// What `#[path]` says.
+    path: Option<String>,
+    is_test: bool,
+}
+
 /// What a file names.
 #[derive(Debug, Default)]
 struct Names {
     paths: BTreeSet<Vec<String>>,
     exports: Exports,
+    children: Vec<Child>,
     /// How many modules written in the file surround what is visited.
     inside: usize,
 }
 
-/// Whether an item exists only for tests.
+/// Whether an item exists only for unit tests: `cfg(test)`, or `cfg(all(test, …))`.
 fn is_test(attributes: &[Attribute]) -> bool {
-    attributes.iter().any(|it| {
-        let is_cfg = it.path().is_ident("cfg");
-        is_cfg && it.parse_args::<syn::Ident>().is_ok_and(|of| of == "test")
+    let of_cfg = |it: &Attribute| match &it.meta {
+        Meta::List(list) if list.path.is_ident("cfg") => Some(list.tokens.to_string()),
+        _ => None,
+    };
+    let mut conditions = attributes.iter().filter_map(of_cfg);
+    conditions.any(|it| it == "test" || it.replace(' ', "").starts_with("all(test,"))
+}
+
+/// The value of `#[path]`.
+fn path_of(attributes: &[Attribute]) -> Option<String> {
+    attributes.iter().find_map(|it| match &it.meta {
+        Meta::NameValue(it) if it.path.is_ident("path") => match &it.value {
+            Expr::Lit(ExprLit {
+                lit: Lit::Str(path),
+                ..
+            }) => Some(path.value()),
+            _ => None,
+        },
+        _ => None,
     })
 }
 
@@ -58,6 +85,20 @@ impl Names {
             }
         }
         self.paths.insert(path);
+    }
+
+    fn add_child(&mut self, module: &ItemMod) {
+        let name = &module.ident;
+        assert!(
+            self.inside == 0,
+            "`mod {name};` is in a module inside a file"
+        );
+        let child = Child {
+            name: name.to_string(),
+            path: path_of(&module.attrs),
+            is_test: is_test(&module.attrs),
+        };
+        self.children.push(child);
     }
 
     /// Adds the paths of a `use`, and what it re-exports.
@@ -124,8 +165,10 @@ impl<'ast> Visit<'ast> for Names {
             Item::Use(it) => &it.attrs,
             _ => return visit::visit_item(self, item),
         };
-        if !is_test(attributes) {
-            visit::visit_item(self, item);
+        match item {
+            Item::Mod(module) if module.content.is_none() => self.add_child(module),
+            _ if is_test(attributes) => {}
+            _ => visit::visit_item(self, item),
         }
     }
 
@@ -138,6 +181,12 @@ impl<'ast> Visit<'ast> for Names {
     fn visit_trait_item_fn(&mut self, function: &'ast syn::TraitItemFn) {
         if !is_test(&function.attrs) {
             visit::visit_trait_item_fn(self, function);
+        }
+    }
+
+    fn visit_expr_call(&mut self, call: &'ast ExprCall) {
+        if !is_test(&call.attrs) {
+            visit::visit_expr_call(self, call);
         }
     }
 
@@ -169,39 +218,44 @@ impl<'ast> Visit<'ast> for Names {
     }
 }
 
+/// The file that a `mod` line of `parent` leads to. Beside `mod.rs` and the root of a crate are
+/// their modules; those of another file are in a folder of its name.
+fn file_of(parent: &Path, child: &Child) -> PathBuf {
+    let folder = parent.parent().expect("a folder");
+    let found = match &child.path {
+        Some(path) => fs::canonicalize(folder.join(path)).ok(),
+        None => {
+            let named = parent.with_extension("");
+            let folders = [named.as_path(), folder].into_iter();
+            let files = folders.flat_map(|folder| {
+                let module = folder.join(&child.name);
+                [module.with_extension("rs"), module.join("mod.rs")]
+            });
+            files.into_iter().find(|file| file.exists())
+        }
+    };
+    found.unwrap_or_else(|| panic!("{parent:?}: no file of the module {}", child.name))
+}
+
 /// The files of a crate, by their modules.
 #[derive(Debug, Default)]
-struct Files(BTreeMap<Module, Names>);
+struct Files<'a>(BTreeMap<Module, &'a Names>);
 
-impl Files {
-    /// Reads the sources of a crate. Where there is a `lib.rs`, `main.rs` is a crate of its own.
-    fn read(folder: &Path) -> Self {
+impl<'a> Files<'a> {
+    /// The crate with this root.
+    fn of(sources: &'a BTreeMap<PathBuf, Names>, root: &Path) -> Self {
         let mut files = Self::default();
-        files.read_folder(folder, &Module::new());
-        files
-    }
-
-    fn read_folder(&mut self, folder: &Path, module: &Module) {
-        for entry in fs::read_dir(folder).expect("a folder of sources") {
-            let path = entry.expect("an entry").path();
-            let stem = path.file_stem().and_then(|stem| stem.to_str());
-            let stem = stem.expect("a name in Unicode").to_owned();
-            if path.is_dir() {
-                if stem != "tests" && stem != "bin" {
-                    self.read_folder(&path, &[&module[..], &[stem]].concat());
-                }
-            } else if path.extension().is_some_and(|it| it == "rs") && stem != "tests" {
-                let is_root = stem == "main" && !folder.join("lib.rs").exists();
-                let module = match stem.as_str() {
-                    "lib" | "mod" => module.clone(),
-                    "main" if is_root => module.clone(),
-                    _ => [&module[..], &[stem]].concat(),
-                };
-                let source = fs::read_to_string(&path).expect("a source");
-                let names = Names::of(&source).unwrap_or_else(|e| panic!("{path:?}: {e}"));
-                self.0.insert(module, names);
+        let mut found = vec![(Module::new(), root.to_owned())];
+        while let Some((module, file)) = found.pop() {
+            let names = &sources[&file];
+            for child in names.children.iter().filter(|child| !child.is_test) {
+                let name = child.name.clone();
+                let module = [&module[..], &[name]].concat();
+                found.push((module, file_of(&file, child)));
             }
+            files.0.insert(module, names);
         }
+        files
     }
 
     /// The file that a path in `from` leads to, and the name of the item there; `None` if the path
@@ -281,7 +335,7 @@ impl Files {
             }
         }
         let show = |file: &Module| match file.is_empty() {
-            true => "lib".to_owned(),
+            true => "root".to_owned(),
             false => file.join("::"),
         };
         let line = |(file, to): (&&Module, &BTreeSet<Module>)| {
@@ -292,16 +346,25 @@ impl Files {
     }
 }
 
-/// The folders of all crates.
-fn crates() -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let parents = ["crates", "lab"].map(|parent| fs::read_dir(root.join(parent)));
-    let entries = parents
-        .into_iter()
-        .flat_map(|folder| folder.expect("a folder"));
-    entries
-        .map(|entry| entry.expect("an entry").path())
-        .collect()
+/// All Rust files of the repository, without those that builds write.
+fn sources(root: &Path) -> BTreeMap<PathBuf, Names> {
+    let (mut sources, mut folders) = (BTreeMap::new(), vec![root.to_owned()]);
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            let name = path.file_name().expect("a name").to_string_lossy();
+            if path.is_dir() {
+                if !name.starts_with('.') && !name.starts_with("target") {
+                    folders.push(path);
+                }
+            } else if name.ends_with(".rs") {
+                let source = fs::read_to_string(&path).expect("a source");
+                let names = Names::of(&source).unwrap_or_else(|e| panic!("{path:?}: {e}"));
+                sources.insert(path, names);
+            }
+        }
+    }
+    sources
 }
 
 /// The cycles of a crate of these files.
@@ -311,17 +374,32 @@ fn cycles_of(files: &[(&str, &str)]) -> Vec<String> {
         let names = Names::of(source).expect("a sound source");
         (module.map(str::to_owned).collect(), names)
     };
-    Files(files.iter().map(read).collect()).cycles()
+    let files: BTreeMap<Module, Names> = files.iter().map(read).collect();
+    Files(
+        files
+            .iter()
+            .map(|(file, names)| (file.clone(), names))
+            .collect(),
+    )
+    .cycles()
 }
 
 #[test]
 fn no_crate_has_a_cycle_of_imports() {
+    let root = fs::canonicalize(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
+    let root = root.expect("the repository");
+    let sources = sources(&root);
+    let children = sources.iter().flat_map(|(file, names)| {
+        let children = names.children.iter();
+        children.map(move |child| file_of(file, child))
+    });
+    let children: BTreeSet<PathBuf> = children.collect();
     let (mut found, mut arrows) = (Vec::new(), 0);
-    for path in crates() {
-        let files = Files::read(&path.join("src"));
+    for path in sources.keys().filter(|file| !children.contains(*file)) {
+        let files = Files::of(&sources, path);
         arrows += files.arrows().values().map(BTreeSet::len).sum::<usize>();
+        let name = path.strip_prefix(&root).expect("a file of it").display();
         let cycles = files.cycles();
-        let name = path.file_name().expect("a name").to_string_lossy();
         found.extend(cycles.iter().map(|line| format!("{name}: {line}")));
     }
     assert!(
