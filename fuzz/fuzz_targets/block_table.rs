@@ -95,11 +95,11 @@ impl<W: Width<Generation = ()>> Run<'_, W> {
             return;
         };
         let promised = self.heap.can_allocate(size, align);
-        let before = self.heap.parts();
+        let before = self.heap.usage();
         let got = self.heap.alloc_zeroed(layout);
         assert_eq!(got.is_ok(), promised, "{layout:?}: {got:?}");
         let Ok(bytes) = got else {
-            return assert_eq!(self.heap.parts(), before, "a refusal changes nothing");
+            return assert_eq!(self.heap.usage(), before, "a refusal changes nothing");
         };
         let places = self.places(&bytes);
         assert!(places.iter().all(|place| place % align == 0));
@@ -138,10 +138,10 @@ impl<W: Width<Generation = ()>> Run<'_, W> {
         let Ok(layout) = Layout::from_size_align(input.size(), 1) else {
             return;
         };
-        let before = self.heap.parts();
+        let before = self.heap.usage();
         let object = &mut self.objects[which];
         if self.heap.resize(&mut object.bytes, layout).is_err() {
-            assert_eq!(self.heap.parts(), before, "a refusal changes nothing");
+            assert_eq!(self.heap.usage(), before, "a refusal changes nothing");
             return self.verify(which);
         }
         object.content.resize(layout.size(), 0);

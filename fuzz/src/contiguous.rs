@@ -91,7 +91,7 @@ impl<W: Width<Generation = ()>> Run<'_, W> {
     /// All bytes of all objects: any of these operations may move any object.
     fn verify(&self) {
         self.heap.check().expect("every invariant holds");
-        assert_eq!(self.heap.parts().total(), self.region_bytes);
+        assert_eq!(self.heap.usage().total(), self.region_bytes);
         for whole in &self.wholes {
             assert_eq!(self.heap.contiguous(&whole.object), &whole.content[..]);
         }
@@ -145,7 +145,7 @@ impl<W: Width<Generation = ()>> Run<'_, W> {
             return;
         };
         let promised = self.heap.can_allocate_contiguous(layout);
-        let (before, moved) = (self.heap.parts(), self.moved());
+        let (before, moved) = (self.heap.usage(), self.moved());
         match self.heap.alloc_contiguous_zeroed(layout) {
             Ok(mut object) => {
                 assert!(promised, "{layout:?}");
@@ -164,7 +164,7 @@ impl<W: Width<Generation = ()>> Run<'_, W> {
             }
             Err(refused) => {
                 assert!(!promised, "{layout:?}: {refused}");
-                assert_eq!(self.heap.parts(), before, "a refusal changes nothing");
+                assert_eq!(self.heap.usage(), before, "a refusal changes nothing");
                 assert_eq!(self.moved(), moved, "a refusal moves nothing");
             }
         }
@@ -185,7 +185,7 @@ impl<W: Width<Generation = ()>> Run<'_, W> {
         };
         let len = self.len(input);
         // What is parked goes back before the heap refuses.
-        let before = self.heap.parts().block_bytes;
+        let before = self.heap.usage().block_bytes;
         let whole = &mut self.wholes[which];
         let align = match input.byte() {
             0..240 => whole.align,
@@ -201,7 +201,7 @@ impl<W: Width<Generation = ()>> Run<'_, W> {
             .is_err()
         {
             assert_eq!(
-                self.heap.parts().block_bytes,
+                self.heap.usage().block_bytes,
                 before,
                 "a refusal changes no object"
             );

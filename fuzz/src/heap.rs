@@ -110,7 +110,7 @@ impl<W: Width<Generation = ()>> Run<'_, W> {
         };
         let promised = self.heap.can_allocate_bytes(size, align);
         // What is parked goes back before the heap refuses.
-        let before = self.heap.parts().block_bytes;
+        let before = self.heap.usage().block_bytes;
         let moves = self.heap.stats().moves_total;
         let got = if size % 2 == 0 {
             self.heap.alloc_zeroed(layout)
@@ -141,7 +141,7 @@ impl<W: Width<Generation = ()>> Run<'_, W> {
                 self.fill(self.objects.len() - 1, 0, size);
             }
             Err(_) => assert_eq!(
-                self.heap.parts().block_bytes,
+                self.heap.usage().block_bytes,
                 before,
                 "a refusal changes no object"
             ),
@@ -188,8 +188,8 @@ impl<W: Width<Generation = ()>> Run<'_, W> {
         self.values
             .iter()
             .for_each(|value| self.verify_value(value));
-        assert_eq!(self.heap.parts().total(), self.region_bytes);
-        let held = self.heap.parts().block_bytes;
+        assert_eq!(self.heap.usage().total(), self.region_bytes);
+        let held = self.heap.usage().block_bytes;
         let live: usize = self.objects.iter().map(|object| object.content.len()).sum();
         assert!(held >= live, "fewer bytes hold objects than are live");
     }
@@ -233,7 +233,7 @@ impl<W: Width<Generation = ()>> Run<'_, W> {
         };
         let old = object.content.len();
         // What is parked goes back before the heap refuses.
-        let before = self.heap.parts().block_bytes;
+        let before = self.heap.usage().block_bytes;
         if self.heap.resize(&mut object.bytes, layout).is_ok() {
             object.align = align;
             object.content.resize(layout.size(), 0);
@@ -245,7 +245,7 @@ impl<W: Width<Generation = ()>> Run<'_, W> {
             }
         } else {
             assert_eq!(
-                self.heap.parts().block_bytes,
+                self.heap.usage().block_bytes,
                 before,
                 "a refusal changes no object"
             );

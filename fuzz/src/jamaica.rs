@@ -245,7 +245,7 @@ impl<const B: usize> Run<'_, B> {
         let stats = self.heap.stats();
         assert_eq!(stats.free_blocks, self.free);
         assert_eq!(stats.live_objects, objects.len() + arrays.len());
-        assert_eq!(self.heap.parts().total(), self.region_bytes);
+        assert_eq!(self.heap.usage().total(), self.region_bytes);
     }
 
     fn finish(mut self) {

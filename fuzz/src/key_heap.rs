@@ -175,11 +175,11 @@ fn insert<W: Width<Generation = ()>, G: Counted, T: Send + Clone>(
     value: T,
 ) {
     // What is parked goes back before the heap refuses.
-    let before = heap.parts().block_bytes;
+    let before = heap.usage().block_bytes;
     match heap.insert(value.clone()) {
         Ok(key) => keys.live.push((key, value)),
         Err(_) => assert_eq!(
-            heap.parts().block_bytes,
+            heap.usage().block_bytes,
             before,
             "a refusal changes no object"
         ),

@@ -137,14 +137,14 @@ impl<W: Width> Run<'_, W> {
     fn new_vector(&mut self, input: &mut Input<'_>) {
         let capacity = input.size();
         // What is parked goes back before the heap refuses.
-        let before = self.heap.parts().block_bytes;
+        let before = self.heap.usage().block_bytes;
         match ByteVec::with_capacity(&self.heap, capacity) {
             Ok(vector) => {
                 assert!(vector.is_empty() && vector.capacity() >= capacity);
                 self.vectors.push((vector, Vec::new()));
             }
             Err(_) => assert_eq!(
-                self.heap.parts().block_bytes,
+                self.heap.usage().block_bytes,
                 before,
                 "a refusal changes no object"
             ),

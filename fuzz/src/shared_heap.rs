@@ -99,7 +99,7 @@ impl<G: Granularity> Run<'_, '_, G> {
         assert_eq!(stats.live_blocks as usize, self.objects.len());
         assert_eq!(stats.reserved_blocks, 0, "no move outlives its free");
         assert!(stats.copied_in_section_max <= self.most_copied, "{stats:?}");
-        assert_eq!(self.heap.parts().total(), self.region_bytes);
+        assert_eq!(self.heap.usage().total(), self.region_bytes);
     }
 
     fn step(&mut self, input: &mut Input<'_>) {

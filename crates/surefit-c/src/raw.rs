@@ -495,11 +495,11 @@ pub unsafe extern "C" fn surefit_raw_stats_get(
     // SAFETY: the caller's promise.
     let any = unsafe { self::raw(raw) };
     status(any.and_then(|used| {
-        let parts = with_raw!(&mut *used.any, heap => heap.parts());
+        let usage = with_raw!(&mut *used.any, heap => heap.usage());
         let filled = surefit_raw_stats {
-            region_bytes: parts.total(),
-            used_bytes: parts.block_bytes + parts.large_tail_bytes,
-            administrative_bytes: parts.administrative_bytes,
+            region_bytes: usage.total(),
+            used_bytes: usage.block_bytes + usage.large_tail_bytes,
+            administrative_bytes: usage.administrative_bytes,
         };
         // SAFETY: the caller's promise.
         unsafe { put(stats, filled) }

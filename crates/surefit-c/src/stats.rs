@@ -48,7 +48,7 @@ pub unsafe extern "C" fn surefit_stats_get(
     // SAFETY: the caller's promise.
     let any = unsafe { self::heap(heap) };
     status(any.and_then(|any| {
-        let (counted, parts) = with_heap!(any, heap => (heap.stats(), heap.parts()));
+        let (counted, usage) = with_heap!(any, heap => (heap.stats(), heap.usage()));
         let filled = surefit_stats {
             live_blocks: counted.live_blocks,
             pages: counted.pages,
@@ -58,9 +58,9 @@ pub unsafe extern "C" fn surefit_stats_get(
             moves: counted.moves_total,
             moved_bytes: counted.moved_bytes_total,
             moved_bytes_max: counted.moved_bytes_max_per_op,
-            block_bytes: parts.block_bytes,
-            free_page_bytes: parts.free_page_bytes,
-            administrative_bytes: parts.administrative_bytes,
+            block_bytes: usage.block_bytes,
+            free_page_bytes: usage.free_page_bytes,
+            administrative_bytes: usage.administrative_bytes,
         };
         // SAFETY: the caller's promise.
         unsafe { put(stats, filled) }

@@ -138,10 +138,10 @@ fn opens_a_page(live: usize) -> Box<Scene> {
         while scene.others.len() % blocks_per_page() != 0 {
             scene.add();
         }
-        let table = scene.heap.parts().administrative_bytes;
+        let table = scene.heap.usage().administrative_bytes;
         scene.add();
         // The table grows by pages.
-        let grew = scene.heap.parts().administrative_bytes - table > 8 << 10;
+        let grew = scene.heap.usage().administrative_bytes - table > 8 << 10;
         if makes_handles(&scene) && !grew {
             break;
         }

@@ -42,7 +42,7 @@ impl<W: Width> Heap<'_, W> {
         engine.check_windows()?;
         engine.check_pages()?;
         engine.check_addresses()?;
-        let total = self.parts().total();
+        let total = self.usage().total();
         let region = engine.pages.memory.len() + self.skipped;
         ensure(
             total == region,

@@ -11,7 +11,7 @@ use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
-use surefit_core::{Corruption, Parts, Refused};
+use surefit_core::{Corruption, Refused, Usage};
 
 use crate::config::Config;
 use crate::handle::{Full, Handle, Name};
@@ -219,8 +219,8 @@ impl<'m, W: Width<Generation = ()>, G: Counted> KeyHeap<'m, W, G> {
 
     /// Accounts for every byte of the region.
     #[must_use]
-    pub fn parts(&self) -> Parts {
-        self.heap.parts()
+    pub fn usage(&self) -> Usage {
+        self.heap.usage()
     }
 
     /// Verifies every numbered invariant. Linear in the heap.

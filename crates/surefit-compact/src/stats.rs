@@ -7,7 +7,7 @@
 
 use surefit_classes::SizeClass;
 use surefit_classes::automaton::ClassCounts;
-use surefit_core::{Parts, Refused};
+use surefit_core::{Refused, Usage};
 
 use crate::demand::BlockDemand;
 use crate::heap::Heap;
@@ -87,38 +87,38 @@ impl<'m, W: Width> Heap<'m, W> {
         reason = "counts and bytes of the parts of one region"
     )]
     #[must_use]
-    pub fn parts(&self) -> Parts {
+    pub fn usage(&self) -> Usage {
         let engine = &self.engine;
         let memory = &engine.pages.memory;
         let page = self.config.geometry().page_bytes();
-        let mut parts = Parts::default();
+        let mut usage = Usage::default();
         for class in self.config.geometry().classes() {
-            self.add_class(&mut parts, class);
+            self.add_class(&mut usage, class);
         }
-        parts.block_bytes += engine.windows.parts() as usize * page;
+        usage.block_bytes += engine.windows.parts() as usize * page;
         let free = engine.free_page_count.get() + engine.unopened_pages();
-        parts.free_page_bytes = free as usize * page;
+        usage.free_page_bytes = free as usize * page;
         let table_and_fixed = memory.len() - engine.addresses.floor();
-        parts.administrative_bytes += self.skipped + table_and_fixed;
-        parts
+        usage.administrative_bytes += self.skipped + table_and_fixed;
+        usage
     }
 
     #[expect(
         clippy::arithmetic_side_effects,
         reason = "counts and bytes of the parts of one region"
     )]
-    fn add_class(&self, parts: &mut Parts, class: SizeClass) {
+    fn add_class(&self, usage: &mut Usage, class: SizeClass) {
         let (live, pages) = self.details().class_usage(class);
         let (live, pages) = (live as usize, pages as usize);
         let layout = self.config.geometry().layout(class);
         let (blocks, bytes) = (usize::from(layout.blocks), layout.block_bytes as usize);
         let geometry = self.config.geometry();
         let tail = geometry.leaf_bytes(class) + geometry.back_reference_bytes(class);
-        parts.block_bytes += live * bytes;
-        parts.size_class_bytes += (pages * blocks - live) * bytes;
-        parts.administrative_bytes += pages * tail;
+        usage.block_bytes += live * bytes;
+        usage.size_class_bytes += (pages * blocks - live) * bytes;
+        usage.administrative_bytes += pages * tail;
         let page = self.config.geometry().page_bytes();
-        parts.page_internal_bytes += pages * (page - blocks * bytes - tail);
+        usage.page_internal_bytes += pages * (page - blocks * bytes - tail);
     }
 
     /// Whether `count` more objects of this size and alignment can be allocated now. O(1).

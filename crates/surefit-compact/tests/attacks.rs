@@ -399,7 +399,7 @@ fn capacity_shrinks_by_what_is_retired<W: Width<Generation = ()>>() {
         assert!(held <= last, "capacity never grows");
         last = held;
         heap.check().expect("sound");
-        assert_eq!(heap.parts().total(), bytes);
+        assert_eq!(heap.usage().total(), bytes);
     }
 }
 

@@ -42,7 +42,7 @@ fn a_heap_in_static_memory_is_shared_with_interrupt_handlers() {
     });
     heap.check(false).unwrap();
     assert_eq!(heap.stats().live_blocks, 0);
-    assert_eq!(heap.parts().total(), bytes);
+    assert_eq!(heap.usage().total(), bytes);
 }
 
 #[test]

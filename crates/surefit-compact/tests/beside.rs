@@ -1,5 +1,5 @@
 //! Methods that only read a heap are safe beside threads that change it. `check`, `stats` and
-//! `parts` are called over and over while four threads insert, write and free. Their results may be
+//! `usage` are called over and over while four threads insert, write and free. Their results may be
 //! out of date, but they must not panic, and a sanitizer must see no race (ci/sanitizers.sh). When
 //! the threads are done, the results are exact.
 //!
@@ -15,7 +15,7 @@ use surefit_compact::shared::{
     Granularity, PerClass, PerHeap, PerPage, ShardedHeap, SharedConfig, SharedHeap, Stepwise,
 };
 use surefit_compact::{Bound, Config, Geometry};
-use surefit_core::Parts;
+use surefit_core::Usage;
 use surefit_testkit::layout;
 
 type Lock = parking_lot::RawMutex;
@@ -86,17 +86,17 @@ fn beside(worker: impl Fn(u64) + Sync, mut look: impl FnMut()) {
 /// moment: each size-class is counted under its own lock, and a page that goes from class to class
 /// meanwhile counts in each. So a part is at most the region for every class, and nothing has
 /// become negative.
-fn plausible(parts: &Parts) {
+fn plausible(usage: &Usage) {
     let most = usize::from(INSTANCES) * Geometry::DEFAULT.class_count() * REGION;
     let bytes = [
-        parts.block_bytes,
-        parts.page_internal_bytes,
-        parts.size_class_bytes,
-        parts.transient_bytes,
-        parts.administrative_bytes,
-        parts.free_page_bytes,
+        usage.block_bytes,
+        usage.page_internal_bytes,
+        usage.size_class_bytes,
+        usage.transient_bytes,
+        usage.administrative_bytes,
+        usage.free_page_bytes,
     ];
-    assert!(bytes.iter().all(|&bytes| bytes <= most), "{parts:?}");
+    assert!(bytes.iter().all(|&bytes| bytes <= most), "{usage:?}");
 }
 
 /// A heap of handles: bytes are inserted, filled and freed.
@@ -119,11 +119,11 @@ fn handles<G: Granularity + Sync>(bound: Bound) {
         // Size-class by size-class: a page that changes hands meanwhile is counted twice, or not at
         // all.
         let _ = heap.stats();
-        plausible(&heap.parts());
+        plausible(&heap.usage());
     });
     heap.check(false).unwrap();
     assert_eq!((heap.stats().live_blocks, heap.stats().pages), (0, 0));
-    assert_eq!(heap.parts().total(), REGION);
+    assert_eq!(heap.usage().total(), REGION);
 }
 
 /// A heap of `INSTANCES` instances.
@@ -145,14 +145,14 @@ fn instances<G: Stepwise + Sync>(bound: Bound) {
         // Size-class by size-class: a page that changes hands meanwhile is counted twice, or not at
         // all.
         let _ = heap.stats();
-        plausible(&heap.parts());
+        plausible(&heap.usage());
         for instance in 0..heap.instances() {
             assert!(heap.instance_stats(instance).bytes <= REGION);
         }
     });
     heap.check(false).unwrap();
     assert_eq!((heap.stats().live_blocks, heap.stats().pages), (0, 0));
-    assert_eq!(heap.parts().total(), REGION);
+    assert_eq!(heap.usage().total(), REGION);
 }
 
 const BOUNDS: [Bound; 3] = [Bound::Pages(1), Bound::DEFAULT, Bound::Unbounded];

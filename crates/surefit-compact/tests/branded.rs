@@ -75,7 +75,7 @@ impl<W: Width> Beside<'_, '_, '_, W> {
             Op::Free(_) | Op::Resize(..) => {}
         }
         assert_eq!(self.branded.as_heap().stats(), self.checked.stats());
-        assert_eq!(self.branded.as_heap().parts(), self.checked.parts());
+        assert_eq!(self.branded.as_heap().usage(), self.checked.usage());
     }
 
     fn alloc(&mut self, layout: Layout, content: u8) {

@@ -226,7 +226,7 @@ fn a_sweep_is_a_free_of_each() {
 #[test]
 fn a_sweep_gives_back_pages_and_those_of_the_table() {
     with_worlds::<Wide>(40 * PAGE, |mut world, _| {
-        let empty = world.heap.parts().administrative_bytes;
+        let empty = world.heap.usage().administrative_bytes;
         while world.allocate(8).is_ok() {}
         let newest = *world.objects.keys().next_back().expect("many");
         assert!(newest as usize > PAGE, "the table has pages of its own");
@@ -235,7 +235,7 @@ fn a_sweep_gives_back_pages_and_those_of_the_table() {
             world.retain(101);
             world.verify();
             assert_eq!(world.heap.stats().pages, 1);
-            world.heap.parts().administrative_bytes - empty
+            world.heap.usage().administrative_bytes - empty
         };
         // The newest object alone keeps all of the table, the first one nothing.
         assert!(table_of(&mut world, newest) > newest as usize * 4 - PAGE);

@@ -55,6 +55,6 @@ fn is_empty<G: Stepwise>(heap: &Heap<'_, G>, bytes: usize) {
     for instance in 0..heap.instances() {
         assert_eq!(heap.instance_stats(instance).bytes, 0);
     }
-    assert_eq!(heap.parts().total(), bytes);
-    assert_eq!(heap.parts().block_bytes, 0);
+    assert_eq!(heap.usage().total(), bytes);
+    assert_eq!(heap.usage().block_bytes, 0);
 }

@@ -53,7 +53,7 @@ fn script<G: Granularity>(config: &SharedConfig<G>, seed: u64) {
     heap.check(false).unwrap();
     let stats = heap.stats();
     assert_eq!((stats.live_blocks, stats.pages), (0, 0));
-    assert_eq!(heap.parts().total(), 4 << 20);
+    assert_eq!(heap.usage().total(), 4 << 20);
     // R4: no section copies more than min(β, ι) bytes; 3000 bytes lie in a page-block of less than
     // 4096.
     let step = match config.increment() {

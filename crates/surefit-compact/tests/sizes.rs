@@ -30,13 +30,13 @@ fn check_heap<W: Width<Generation = ()>>(width: usize, piece: Option<usize>) {
     let mut object = heap
         .alloc(Layout::from_size_align(size, 8).expect("valid"))
         .expect("room");
-    let before = (heap.stats(), heap.parts());
+    let before = (heap.stats(), heap.usage());
     for layout in too_large().chain(too_aligned()) {
         assert!(heap.alloc(layout).is_err(), "{layout:?}");
         assert!(heap.alloc_zeroed(layout).is_err(), "{layout:?}");
         assert!(heap.resize(&mut object, layout).is_err(), "{layout:?}");
     }
-    assert_eq!((heap.stats(), heap.parts()), before);
+    assert_eq!((heap.stats(), heap.usage()), before);
     for size in SIZES {
         let fits = size <= heap.details().largest_free_bytes();
         assert_eq!(heap.can_allocate_bytes(size, 1), fits, "{size}");

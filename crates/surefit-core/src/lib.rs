@@ -2,7 +2,7 @@
 //!
 //! - [`Region`]: a region of memory.
 //! - [`Refused`]: why a heap refused a request.
-//! - [`Parts`]: the account of where every byte of a region is.
+//! - [`Usage`]: the account of where every byte of a region is.
 //! - [`Corruption`] and [`ensure`]: what a check of invariants found.
 //! - [`RawHeap`]: the interface of heaps that hand out raw pointers.
 //! - [`Numbers`]: unique numbers on any target.
@@ -33,23 +33,23 @@ mod corruption;
 mod exchange;
 mod numbers;
 mod once;
-mod parts;
 mod point;
 mod raw;
 mod refused;
 mod region;
 #[cfg(any(test, not(any(target_has_atomic = "32", feature = "portable-atomic"))))]
 mod splitter;
+mod usage;
 mod zero;
 
 pub use corruption::{Corruption, ensure};
 pub use numbers::Numbers;
-pub use parts::Parts;
 #[doc(hidden)]
 pub use point::point;
 pub use raw::RawHeap;
 pub use refused::Refused;
 pub use region::{Page1K, Page4K, Page16K, Page64K, PageAlign, Region};
+pub use usage::Usage;
 pub use zero::zero;
 
 /// The example of README.md compiles and runs.

@@ -3,7 +3,7 @@
 use core::alloc::Layout;
 use core::ptr::NonNull;
 
-use crate::{Corruption, Parts, Refused};
+use crate::{Corruption, Refused, Usage};
 
 /// A heap over one region. The addresses of its objects never change.
 ///
@@ -77,7 +77,7 @@ pub unsafe trait RawHeap {
     }
 
     /// Accounts for every byte of the region. Linear in the heap.
-    fn parts(&self) -> Parts;
+    fn usage(&self) -> Usage;
 
     /// Verifies every numbered invariant of the system. Linear in the heap.
     ///

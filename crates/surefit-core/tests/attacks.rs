@@ -7,12 +7,12 @@ use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use surefit_core::{Corruption, Numbers, Page1K, Page64K, Parts, RawHeap, Refused, Region, ensure};
+use surefit_core::{Corruption, Numbers, Page1K, Page64K, RawHeap, Refused, Region, Usage, ensure};
 
 #[test]
 fn parts_of_any_number_do_not_wrap() {
     let most = usize::MAX;
-    let all = Parts {
+    let all = Usage {
         block_bytes: most,
         page_internal_bytes: most,
         size_class_bytes: most,
@@ -23,11 +23,11 @@ fn parts_of_any_number_do_not_wrap() {
         free_page_bytes: most,
     };
     assert_eq!(all.total(), most);
-    let one = Parts {
+    let one = Usage {
         free_page_bytes: most,
-        ..Parts::default()
+        ..Usage::default()
     };
-    assert_eq!((one.total(), Parts::default().total()), (most, 0));
+    assert_eq!((one.total(), Usage::default().total()), (most, 0));
 }
 
 #[test]
@@ -65,8 +65,8 @@ unsafe impl RawHeap for Nothing {
 
     unsafe fn free(&mut self, _: NonNull<u8>, _: Layout) {}
 
-    fn parts(&self) -> Parts {
-        Parts::default()
+    fn usage(&self) -> Usage {
+        Usage::default()
     }
 
     fn check(&self) -> Result<(), Corruption> {
@@ -96,7 +96,7 @@ fn what_is_refused_or_corrupt_reads_as_one_line_whatever_its_numbers() {
             "{line}"
         );
     }
-    assert_eq!(Nothing.parts().total(), 0);
+    assert_eq!(Nothing.usage().total(), 0);
     let none = Nothing.allocate(Layout::new::<u8>());
     assert_eq!(none, Err(Refused::NoChunk));
 }

@@ -132,8 +132,8 @@ fn rows<H: RawHeap>(
         |s| s.free(47),
     );
     let all = Grows::With("the objects and the free chunks");
-    table.row("parts", OBJECTS, all, objects, |s| {
-        black_box(s.heap.parts());
+    table.row("usage", OBJECTS, all, objects, |s| {
+        black_box(s.heap.usage());
     });
     table.row(
         "allocate 2000 bytes",

@@ -4,7 +4,7 @@
 //! checker out of the region.
 #![deny(unsafe_code)]
 
-use surefit_core::{Corruption, Parts, ensure};
+use surefit_core::{Corruption, Usage, ensure};
 
 use crate::chunk::{Chunk, Header, SMALLEST, payload_bytes};
 use crate::heap::Heap;
@@ -63,20 +63,20 @@ impl<I: Index> Heap<'_, I> {
     /// Accounts for every byte. Payloads count as blocks or free chunks; granules that neither end
     /// uses count as pages that were never used. All else is administrative: table, headers,
     /// alignment.
-    pub(crate) fn account(&self) -> Parts {
-        let mut parts = Parts::default();
+    pub(crate) fn account(&self) -> Usage {
+        let mut usage = Usage::default();
         for (_, header) in self.walk().chain(self.walk_large()) {
             let payload = payload_bytes(header.granules());
             if header.is_free() {
-                parts.free_chunk_bytes += payload;
+                usage.free_chunk_bytes += payload;
             } else {
-                parts.block_bytes += payload;
+                usage.block_bytes += payload;
             }
         }
-        let payloads = parts.block_bytes + parts.free_chunk_bytes;
-        parts.free_page_bytes = self.unused_granules() as usize * GRANULE;
-        parts.administrative_bytes = self.memory.region_bytes() - payloads - parts.free_page_bytes;
-        parts
+        let payloads = usage.block_bytes + usage.free_chunk_bytes;
+        usage.free_page_bytes = self.unused_granules() as usize * GRANULE;
+        usage.administrative_bytes = self.memory.region_bytes() - payloads - usage.free_page_bytes;
+        usage
     }
 
     /// Verifies H1 to H5; returns the number of free chunks.

@@ -48,7 +48,7 @@ use core::alloc::Layout;
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
-use surefit_core::{Corruption, Parts, RawHeap, Refused};
+use surefit_core::{Corruption, RawHeap, Refused, Usage};
 
 use crate::chunk::{Chunk, Header, SMALLEST, granules_for, payload_bytes};
 use crate::counters::Counters;
@@ -524,7 +524,7 @@ unsafe impl<I: Index> RawHeap for Heap<'_, I> {
             .ok_or(Refused::NoChunk)
     }
 
-    fn parts(&self) -> Parts {
+    fn usage(&self) -> Usage {
         self.account()
     }
 

@@ -49,7 +49,7 @@
 //! let object = heap.allocate(layout)?;
 //! // SAFETY: the object is live and has this layout.
 //! unsafe { heap.free(object, layout) };
-//! assert_eq!(heap.parts().total(), 65536);
+//! assert_eq!(heap.usage().total(), 65536);
 //! # Ok::<(), surefit_core::Refused>(())
 //! ```
 #![cfg_attr(docsrs, feature(doc_cfg))]

@@ -154,7 +154,7 @@ fn the_checker_stays_inside<I: Index>() {
         let is_sound =
             (slots.iter().zip(&words)).all(|(&slot, &sound)| heap.memory.get(slot) == sound);
         assert_eq!(heap.check().is_ok(), is_sound, "round {round}");
-        assert_eq!(heap.parts().total(), 16384);
+        assert_eq!(heap.usage().total(), 16384);
         for (&slot, &sound) in slots.iter().zip(&words) {
             heap.memory.set(slot, sound);
         }
@@ -198,14 +198,14 @@ fn exhaustion_is_a_refusal_and_passes<I: Index>() {
             .into_iter()
             .for_each(|object| free(&mut heap, object, size));
         assert_eq!(heap.check(), Ok(()));
-        assert_eq!(heap.parts().block_bytes, 0);
+        assert_eq!(heap.usage().block_bytes, 0);
     }
 }
 
 fn objects_are_aligned_and_leave_no_holes<I: Index>() {
     let mut region = Region([JUNK; 65536]);
     let mut heap = Heap::<I>::new(&mut region.0[24..]).expect("large enough");
-    let empty = heap.parts();
+    let empty = heap.usage();
     for round in 0..50 {
         let mut objects = Vec::new();
         for align in (0..13).map(|log2| 1 << log2) {
@@ -221,7 +221,7 @@ fn objects_are_aligned_and_leave_no_holes<I: Index>() {
         }
         heap.coalesce();
         assert_eq!(heap.check(), Ok(()));
-        assert_eq!(heap.parts(), empty);
+        assert_eq!(heap.usage(), empty);
     }
 }
 
@@ -400,7 +400,7 @@ fn worst_fit_takes_the_largest_and_the_first_of_several() {
     let mut region = Region([JUNK; 8192]);
     let mut heap = Heap::<SingleList<Worst>>::new(&mut region.0).expect("large enough");
     let [large, medium, small, other] = holes(&mut heap);
-    let rest = heap.parts().free_chunk_bytes - payload_bytes(26 + 13 + 7 + 13) + 3 * 4;
+    let rest = heap.usage().free_chunk_bytes - payload_bytes(26 + 13 + 7 + 13) + 3 * 4;
     allocate(&mut heap, rest - 8);
     assert_eq!(allocate(&mut heap, 190), large);
     assert_eq!(allocate(&mut heap, 90), medium);
@@ -419,7 +419,7 @@ fn next_fit_goes_on_where_the_last_search_ended() {
     assert_eq!(allocate(&mut heap, 48), medium, "not from the head");
     assert_eq!(allocate(&mut heap, 100), other, "past what is too small");
     assert_eq!(heap.check(), Ok(()));
-    let rest = heap.parts().free_chunk_bytes - payload_bytes(7) - payload_bytes(6);
+    let rest = heap.usage().free_chunk_bytes - payload_bytes(7) - payload_bytes(6);
     allocate(&mut heap, rest);
     assert_eq!(allocate(&mut heap, 48), small, "from the head again");
 }
@@ -433,7 +433,7 @@ fn the_rover_is_repaired_when_its_chunk_leaves_the_list() {
         let mut heap = Heap::<SingleList<Next>>::new(&mut region.0).expect("large enough");
         let sizes = [40, 40, 40, 40, 40, 100, 40];
         let objects = sizes.map(|size| allocate(&mut heap, size));
-        let rest = heap.parts().free_chunk_bytes;
+        let rest = heap.usage().free_chunk_bytes;
         allocate(&mut heap, rest);
         for hole in [1, 3, 5] {
             free(&mut heap, objects[hole], sizes[hole]);

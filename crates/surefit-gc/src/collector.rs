@@ -32,7 +32,7 @@
 
 use core::ptr::NonNull;
 
-use surefit_core::{Corruption, Parts, Refused};
+use surefit_core::{Corruption, Refused, Usage};
 
 use crate::bits::Bits;
 use crate::client::{Client, Living};
@@ -292,10 +292,10 @@ impl<S: Space, K: Clock> Collector<'_, S, K> {
     /// Where every byte is: the parts of the space; the bits and the mark stack count as
     /// administrative. O(classes) over Compact-fit, linear in the chunks over free lists.
     #[must_use]
-    pub fn parts(&self) -> Parts {
-        let mut parts = self.space.parts();
-        parts.administrative_bytes += self.table_bytes;
-        parts
+    pub fn usage(&self) -> Usage {
+        let mut usage = self.space.usage();
+        usage.administrative_bytes += self.table_bytes;
+        usage
     }
 
     /// Verifies G1 to G3 and the invariants of the space.

@@ -49,7 +49,7 @@ use core::mem::MaybeUninit;
 use core::ops::Range;
 use core::ptr::NonNull;
 
-use surefit_core::{Corruption, Parts, RawHeap, Refused, ensure, zero};
+use surefit_core::{Corruption, RawHeap, Refused, Usage, ensure, zero};
 use surefit_freelist::{Heap, Index, Swept, When};
 
 use crate::chunks::{HEADER, chunk_bytes, with_rests};
@@ -352,8 +352,8 @@ unsafe impl<I: Index> Space for FreeList<'_, I> {
         self.heap.objects().filter_map(Object::of)
     }
 
-    fn parts(&self) -> Parts {
-        self.heap.parts()
+    fn usage(&self) -> Usage {
+        self.heap.usage()
     }
 
     fn check(&self) -> Result<(), Corruption> {

@@ -3,7 +3,7 @@
 use core::ops::Range;
 use core::ptr::NonNull;
 
-use surefit_core::{Corruption, Parts, Refused};
+use surefit_core::{Corruption, Refused, Usage};
 use surefit_freelist::Swept;
 
 use crate::marks::Marks;
@@ -163,7 +163,7 @@ pub unsafe trait Space {
     fn objects(&self) -> impl Iterator<Item = Object>;
 
     /// Where every byte of the space is.
-    fn parts(&self) -> Parts;
+    fn usage(&self) -> Usage;
 
     /// Verifies the space's own invariants.
     ///

@@ -30,11 +30,11 @@ fn refusals<H: RawHeap>(mut heap: H) {
     let layout = Layout::from_size_align(5000, 8).unwrap();
     let [_before, object, _after] = [(); 3].map(|()| heap.allocate(layout).unwrap());
     let mut free = |object: NonNull<u8>| {
-        let before = heap.parts();
+        let before = heap.usage();
         // SAFETY: an object of this layout, or none that is live, which the heap finds.
         let result = unsafe { heap.try_free(object, layout) };
         assert_eq!(heap.check(), Ok(()));
-        assert!(result.is_ok() || heap.parts() == before);
+        assert!(result.is_ok() || heap.usage() == before);
         result
     };
     let outside = [8, 1 << 20, object.addr().get() + (2 << 20), usize::MAX - 7];
@@ -84,7 +84,7 @@ on_every_heap! {
 
 /// Vectors, boxes and a hash table of one heap, which is empty again at the end.
 fn vectors_and_tables<H: RawHeap>(heap: Locked<OneThread, H>) {
-    let free_before = heap.inspect(|it| it.parts()).unwrap();
+    let free_before = heap.inspect(|it| it.usage()).unwrap();
     {
         let mut table: HashMap<u32, Vec<u32, _>, DefaultHashBuilder, _> = HashMap::new_in(&heap);
         for i in 0..1000_u32 {
@@ -101,7 +101,7 @@ fn vectors_and_tables<H: RawHeap>(heap: Locked<OneThread, H>) {
     }
     heap.inspect(|it| {
         assert_eq!(it.check(), Ok(()));
-        assert_eq!(it.parts().total(), free_before.total());
+        assert_eq!(it.usage().total(), free_before.total());
     })
     .unwrap();
 }

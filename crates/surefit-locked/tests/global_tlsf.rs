@@ -17,7 +17,7 @@ static HEAP: Locked<RawSpinlock, Tlsf<'static>> =
 fn check() {
     HEAP.inspect(|heap| {
         assert_eq!(heap.check(), Ok(()));
-        assert!(heap.parts().total() <= 64 << 20);
+        assert!(heap.usage().total() <= 64 << 20);
     })
     .unwrap();
 }

@@ -39,11 +39,11 @@ fn main() -> Result<(), Refused> {
         maps[0].values().last()
     );
 
-    let parts = HEAP.inspect(|heap| heap.parts())?;
+    let usage = HEAP.inspect(|heap| heap.usage())?;
     println!(
         "in objects: {} bytes of {}",
-        parts.block_bytes,
-        parts.total()
+        usage.block_bytes,
+        usage.total()
     );
 
     // What the region cannot hold is refused; the program goes on.

@@ -51,7 +51,7 @@
 #[doc(inline)]
 pub use surefit_compact as compact;
 pub use surefit_core::{
-    Corruption, Page1K, Page4K, Page16K, Page64K, PageAlign, Parts, RawHeap, Refused, Region,
+    Corruption, Page1K, Page4K, Page16K, Page64K, PageAlign, RawHeap, Refused, Region, Usage,
 };
 #[cfg(feature = "direct")]
 #[doc(inline)]

@@ -24,7 +24,7 @@ fn main() -> anyhow::Result<()> {
     match store.as_str() {
         "surefit" => play(Surefit::new(1 << 30)?, budget, |cache, payload| {
             println!("payload {payload}, requested {}", cache.used_bytes());
-            println!("  {:?}", cache.store().parts());
+            println!("  {:?}", cache.store().usage());
         }),
         "tlsf" => play(TlsfStore::new(1 << 30)?, budget, |_, _| {}),
         "malloc" => play(Malloc::default(), budget, |_, _| {}),

@@ -341,7 +341,7 @@ fn a_purge_renumbers_what_lives() {
     for number in (0..count).filter(|number| number % 60 > 5 && number % 6 > 2) {
         assert!(cache.delete(0, &key(number)));
     }
-    let table = |cache: &Cache<Surefit>| cache.store().parts().administrative_bytes;
+    let table = |cache: &Cache<Surefit>| cache.store().usage().administrative_bytes;
     let before = table(&cache);
     cache.purge();
     cache.assert_sound();

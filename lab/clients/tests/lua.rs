@@ -9,7 +9,7 @@ use std::ptr::NonNull;
 use surefit_clients::lua::{
     Collecting, Counts, Failure, Options, Output, PROGRAMS, Ran, Script, run,
 };
-use surefit_core::{Corruption, Parts, RawHeap, Refused};
+use surefit_core::{Corruption, RawHeap, Refused, Usage};
 use surefit_freelist::{
     BestFit, BinnedFit, Bitmap, Buddy, Deferred, FirstFit, HalfFit, Immediate, Never, NextFit,
     NextHitTable, Scan, SegregatedFit, Tlsf, Tree, TreeFit, WorstFit,
@@ -38,8 +38,8 @@ unsafe impl RawHeap for System {
         unsafe { std::alloc::dealloc(object.as_ptr(), layout) };
     }
 
-    fn parts(&self) -> Parts {
-        Parts::default()
+    fn usage(&self) -> Usage {
+        Usage::default()
     }
 
     fn check(&self) -> Result<(), Corruption> {
@@ -92,10 +92,10 @@ macro_rules! spaces {
     ($run:ident: $($name:literal $heap:ty;)*) => {$(
         $run($name, |memory, script, options| {
             let mut heap = <$heap>::new(memory).expect("large enough for its table");
-            let before = heap.parts().total();
+            let before = heap.usage().total();
             let ran = run(&mut heap, NoClock, script, options);
             heap.check().expect($name);
-            assert_eq!((heap.live_objects(), heap.parts().total()), (0, before), $name);
+            assert_eq!((heap.live_objects(), heap.usage().total()), (0, before), $name);
             ran
         });
     )*};
@@ -293,8 +293,8 @@ unsafe impl RawHeap for Odd<'_> {
         unsafe { self.heap.resize(object, layout, new_size) }
     }
 
-    fn parts(&self) -> Parts {
-        self.heap.parts()
+    fn usage(&self) -> Usage {
+        self.heap.usage()
     }
 
     fn check(&self) -> Result<(), Corruption> {

@@ -5,7 +5,7 @@ use std::alloc::Layout;
 use std::fmt;
 use std::mem::{MaybeUninit, needs_drop};
 
-use surefit_core::{Corruption, Parts, Refused};
+use surefit_core::{Corruption, Refused, Usage};
 
 use crate::pointer_heap::PointerHeap;
 use crate::subject::{Classes, Moves, Subject};
@@ -67,7 +67,7 @@ trait Erased {
     ) -> &'a mut [MaybeUninit<u8>];
     fn its_pointers(&mut self) -> Option<&mut dyn PointerHeap>;
     fn is_whole(&self) -> bool;
-    fn its_parts(&self) -> Option<Parts>;
+    fn its_usage(&self) -> Option<Usage>;
     fn its_check(&self) -> Result<(), Corruption>;
     fn its_classes(&self) -> Option<Classes>;
     fn its_moves(&self) -> Option<Moves>;
@@ -113,8 +113,8 @@ impl<S: Subject> Erased for S {
         self.is_contiguous()
     }
 
-    fn its_parts(&self) -> Option<Parts> {
-        self.parts()
+    fn its_usage(&self) -> Option<Usage> {
+        self.usage()
     }
 
     fn its_check(&self) -> Result<(), Corruption> {
@@ -190,8 +190,8 @@ impl Subject for Any<'_> {
         self.0.is_whole()
     }
 
-    fn parts(&self) -> Option<Parts> {
-        self.0.its_parts()
+    fn usage(&self) -> Option<Usage> {
+        self.0.its_usage()
     }
 
     fn check(&self) -> Result<(), Corruption> {

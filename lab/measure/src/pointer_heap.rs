@@ -3,7 +3,7 @@
 use std::alloc::Layout;
 use std::ptr::NonNull;
 
-use surefit_core::{Corruption, Parts, Refused};
+use surefit_core::{Corruption, Refused, Usage};
 use surefit_freelist::Counters;
 
 /// An allocator that hands out raw pointers.
@@ -51,8 +51,8 @@ pub unsafe trait PointerHeap {
         new_layout: Layout,
     ) -> Result<NonNull<u8>, Refused>;
 
-    /// As [`Subject::parts`](crate::subject::Subject::parts).
-    fn parts(&self) -> Option<Parts> {
+    /// As [`Subject::usage`](crate::subject::Subject::usage).
+    fn usage(&self) -> Option<Usage> {
         None
     }
 

@@ -5,7 +5,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use surefit_core::Parts;
+use surefit_core::Usage;
 
 use crate::judged::{Against, Asserted, SecondRun};
 
@@ -323,17 +323,17 @@ pub struct AtPeak {
 impl AtPeak {
     /// The account of a region while so many bytes are requested.
     #[must_use]
-    pub fn of(parts: Parts, requested_bytes: u64) -> Self {
+    pub fn of(usage: Usage, requested_bytes: u64) -> Self {
         Self {
             requested_bytes,
-            page_block_internal_bytes: (parts.block_bytes as u64).saturating_sub(requested_bytes),
-            page_internal_bytes: parts.page_internal_bytes as u64,
-            size_class_bytes: parts.size_class_bytes as u64,
-            transient_bytes: parts.transient_bytes as u64,
-            large_tail_bytes: parts.large_tail_bytes as u64,
-            administrative_bytes: parts.administrative_bytes as u64,
-            free_chunk_bytes: parts.free_chunk_bytes as u64,
-            free_page_bytes: parts.free_page_bytes as u64,
+            page_block_internal_bytes: (usage.block_bytes as u64).saturating_sub(requested_bytes),
+            page_internal_bytes: usage.page_internal_bytes as u64,
+            size_class_bytes: usage.size_class_bytes as u64,
+            transient_bytes: usage.transient_bytes as u64,
+            large_tail_bytes: usage.large_tail_bytes as u64,
+            administrative_bytes: usage.administrative_bytes as u64,
+            free_chunk_bytes: usage.free_chunk_bytes as u64,
+            free_page_bytes: usage.free_page_bytes as u64,
         }
     }
 
@@ -375,7 +375,7 @@ mod tests {
 
     #[test]
     fn the_parts_add_up() {
-        let parts = AtPeak {
+        let usage = AtPeak {
             requested_bytes: 1,
             page_block_internal_bytes: 2,
             page_internal_bytes: 3,
@@ -386,6 +386,6 @@ mod tests {
             free_chunk_bytes: 8,
             free_page_bytes: 9,
         };
-        assert_eq!(parts.total(), 45);
+        assert_eq!(usage.total(), 45);
     }
 }

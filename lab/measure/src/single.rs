@@ -131,8 +131,8 @@ fn record(row: &mut AllocatorResult, steps: &Steps, checked: &Checked) {
     row.contiguous = checked.contiguous;
     row.bytes_in_pieces_at_peak = (!checked.contiguous).then_some(checked.bytes_in_pieces_at_peak);
     row.at_peak = checked
-        .parts_at_peak
-        .map(|parts| AtPeak::of(parts, steps.peak_live_bytes));
+        .usage_at_peak
+        .map(|usage| AtPeak::of(usage, steps.peak_live_bytes));
     row.resident_over_live_mean = residence::over_live(&checked.resident);
     row.resident_over_time = (!checked.resident.is_empty()).then(|| checked.resident.clone());
     if let Some(moves) = checked.moves {

@@ -7,7 +7,7 @@
 use std::alloc::Layout;
 use std::mem::MaybeUninit;
 
-use surefit_core::{Corruption, Parts, Refused};
+use surefit_core::{Corruption, Refused, Usage};
 
 use crate::pointer_heap::PointerHeap;
 use crate::steps::Steps;
@@ -117,7 +117,7 @@ pub trait Subject {
     }
 
     /// What every byte of the region is used for; `None` if the allocator does not report it.
-    fn parts(&self) -> Option<Parts> {
+    fn usage(&self) -> Option<Usage> {
         None
     }
 

@@ -82,8 +82,8 @@ fn block_table(table: &mut Table) {
     constant("stats", |s| {
         black_box(s.heap.stats());
     });
-    constant("parts", |s| {
-        black_box(s.heap.parts());
+    constant("usage", |s| {
+        black_box(s.heap.usage());
     });
     constant("can_allocate", |s| {
         black_box(s.heap.can_allocate(40, 8));

@@ -198,14 +198,14 @@ impl<'h, H: RawHeap> ShadowHeap<'h, H> {
         for (id, size, object) in self.model.iter() {
             id.verify(0, bytes(*object, size))?;
         }
-        let parts = self.heap.parts();
-        if parts.total() != self.region.len() {
-            let (total, region) = (parts.total(), self.region.len());
+        let usage = self.heap.usage();
+        if usage.total() != self.region.len() {
+            let (total, region) = (usage.total(), self.region.len());
             return Err(Fault::new(format!(
                 "the parts add up to {total} of {region} bytes"
             )));
         }
-        if parts.block_bytes < self.model.live_bytes() {
+        if usage.block_bytes < self.model.live_bytes() {
             return Err(Fault::new("fewer bytes hold live objects than are live"));
         }
         Ok(())
@@ -257,12 +257,12 @@ pub fn run_script<H: RawHeap>(
 ) -> Result<Tally, Fault> {
     let mut shadow = ShadowHeap::new(heap, region);
     for (number, &op) in ops.iter().enumerate() {
-        let parts = (check_every == 1).then(|| shadow.heap.parts());
+        let usage = (check_every == 1).then(|| shadow.heap.usage());
         let refused = shadow.run(op).map_err(|fault| fault.at_op(number))?;
         if check_every != 0 && number % check_every == 0 {
             shadow.verify().map_err(|fault| fault.at_op(number))?;
         }
-        if refused.is_some() && parts.is_some_and(|parts| parts != shadow.heap.parts()) {
+        if refused.is_some() && usage.is_some_and(|usage| usage != shadow.heap.usage()) {
             return Err(Fault::new("a refusal changed the heap").at_op(number));
         }
     }

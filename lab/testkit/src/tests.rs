@@ -4,7 +4,7 @@ use std::alloc::Layout;
 use std::ops::Range;
 use std::ptr::NonNull;
 
-use surefit_core::{Corruption, Parts, RawHeap, Refused, ensure};
+use surefit_core::{Corruption, RawHeap, Refused, Usage, ensure};
 
 use crate::{Fault, JunkRegion, Op, ShadowHeap, ShadowModel, Shape, run_script, script};
 
@@ -20,7 +20,7 @@ enum Wrong {
     Scribbles,
     ResizeForgets,
     ResizeRefusesAndScribbles,
-    PartsTooFew,
+    UsageTooSmall,
     NotSound,
     RefusalLeaks,
 }
@@ -118,13 +118,13 @@ unsafe impl RawHeap for Bump {
         Ok(moved)
     }
 
-    fn parts(&self) -> Parts {
-        let short = usize::from(self.wrong == Wrong::PartsTooFew);
-        Parts {
+    fn usage(&self) -> Usage {
+        let short = usize::from(self.wrong == Wrong::UsageTooSmall);
+        Usage {
             block_bytes: self.live,
             administrative_bytes: self.used - self.live,
             free_page_bytes: self.bytes - self.used - short,
-            ..Parts::default()
+            ..Usage::default()
         }
     }
 
@@ -168,7 +168,7 @@ fn every_fault_is_found() {
         (Wrong::Scribbles, "holds 0xee at byte 3"),
         (Wrong::ResizeForgets, "holds"),
         (Wrong::ResizeRefusesAndScribbles, "holds 0xee at byte 0"),
-        (Wrong::PartsTooFew, "add up"),
+        (Wrong::UsageTooSmall, "add up"),
         (Wrong::NotSound, "B1"),
         (Wrong::RefusalLeaks, "refusal changed"),
     ];

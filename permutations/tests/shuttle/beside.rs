@@ -57,16 +57,16 @@ fn listen<G: Granularity>(heap: &Heap<'_, G>) {
     let stats = heap.stats();
     assert!(stats.live_blocks <= 3 * 16 * 8 && stats.not_full_pages <= stats.pages);
     assert!(stats.pages <= 4 * 8 && stats.holes < 3 * 16 * 8);
-    let parts = heap.parts();
+    let usage = heap.usage();
     let each = [
-        parts.block_bytes,
-        parts.size_class_bytes,
-        parts.transient_bytes,
-        parts.page_internal_bytes,
-        parts.administrative_bytes,
-        parts.free_page_bytes,
+        usage.block_bytes,
+        usage.size_class_bytes,
+        usage.transient_bytes,
+        usage.page_internal_bytes,
+        usage.administrative_bytes,
+        usage.free_page_bytes,
     ];
-    assert!(each.iter().all(|&bytes| bytes <= 4 * REGION), "{parts:?}");
+    assert!(each.iter().all(|&bytes| bytes <= 4 * REGION), "{usage:?}");
     // What is freed or inserted meanwhile may be reported.
     let _ = heap.check(true);
 }

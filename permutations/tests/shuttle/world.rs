@@ -237,7 +237,7 @@ impl<G: Granularity> Scenario<G> {
             stats.copied_in_section_max <= step.min(ONE as u64),
             "{stats:?}"
         );
-        assert_eq!(heap.parts().total(), self.region);
+        assert_eq!(heap.usage().total(), self.region);
         seen.add(&stats);
     }
 }

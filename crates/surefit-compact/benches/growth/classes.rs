@@ -172,8 +172,8 @@ fn asked(table: &mut Table, many: Many, grows: Grows, scene: fn(usize) -> Scene)
     row("stats", |s| {
         black_box(s.heap.stats());
     });
-    row("parts", |s| {
-        black_box(s.heap.parts());
+    row("usage", |s| {
+        black_box(s.heap.usage());
     });
     row("handle_bytes", |s| {
         black_box(s.heap.details().handle_bytes());

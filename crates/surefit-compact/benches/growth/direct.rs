@@ -234,8 +234,8 @@ fn asked<H: Direct>(table: &mut Table, many: Many, scene: fn(usize) -> Scene<H>)
     row("degree_of_fragmentation", |s| {
         black_box(s.heap.degree_of_fragmentation(s.bytes));
     });
-    row("parts", |s| {
-        black_box(s.heap.parts());
+    row("usage", |s| {
+        black_box(s.heap.usage());
     });
     row("check", |s| s.heap.check().expect("sound"));
 }

@@ -176,8 +176,8 @@ fn asked(table: &mut Table, many: Many, grows: Grows, scene: fn(usize) -> Scene<
     row("stats", |s| {
         black_box(s.heap.stats());
     });
-    row("parts", |s| {
-        black_box(s.heap.parts());
+    row("usage", |s| {
+        black_box(s.heap.usage());
     });
 }
 
@@ -235,8 +235,8 @@ pub(crate) fn instances(table: &mut Table) {
     grows("stats", |s| {
         black_box(s.heap.stats());
     });
-    grows("parts", |s| {
-        black_box(s.heap.parts());
+    grows("usage", |s| {
+        black_box(s.heap.usage());
     });
     let left = |objects| {
         let heap = Sharded::new(region(64 << 20), config(2, 64), 2).expect("large enough");

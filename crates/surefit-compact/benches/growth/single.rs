@@ -110,8 +110,8 @@ fn asked(table: &mut Table) {
     constant("stats", |s| {
         black_box(s.heap.stats());
     });
-    constant("parts", |s| {
-        black_box(s.heap.parts());
+    constant("usage", |s| {
+        black_box(s.heap.usage());
     });
     constant("handle_bytes", |s| {
         black_box(s.heap.details().handle_bytes());

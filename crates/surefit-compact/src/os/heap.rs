@@ -270,7 +270,7 @@ impl<'c, W: Width> OsHeap<'c, W> {
     }
 
     /// The heap itself, for everything that a shared borrow allows: [`Heap::chunk`],
-    /// [`Heap::read_at`], [`Heap::write_at`], [`Heap::parts`], …
+    /// [`Heap::read_at`], [`Heap::write_at`], [`Heap::usage`], …
     #[inline]
     #[must_use]
     pub fn heap(&self) -> &Heap<'_, W> {

@@ -89,7 +89,7 @@ fn lengths_in_a_heap<W: Width<Generation = ()>>(piece: Option<usize>, bound: Bou
     }
     heap.check().expect("sound");
     assert_eq!(
-        heap.parts().total(),
+        heap.usage().total(),
         REGION.max(heap.details().handle_bytes())
     );
     for budget in [0, 1, u64::MAX] {
@@ -286,22 +286,22 @@ fn regions_of_any_length_are_refused_or_whole() {
             let region = &mut memory[from..from + len];
             if let Ok(heap) = Heap::<Wide>::new(region, &config) {
                 made += 1;
-                assert_eq!(heap.parts().total(), len);
+                assert_eq!(heap.usage().total(), len);
                 heap.check().expect("sound");
             }
             let region = &mut memory[from..from + len];
             if let Ok(heap) = Heap::<Narrow>::new(region, &narrow) {
-                assert_eq!(heap.parts().total(), len);
+                assert_eq!(heap.usage().total(), len);
                 heap.check().expect("sound");
             }
             let region = &mut memory[from..from + len];
             if let Ok(heap) = EntryHeap::<Wide>::new(region, &config) {
-                assert_eq!(heap.parts().total(), len);
+                assert_eq!(heap.usage().total(), len);
                 heap.check().expect("sound");
             }
             let region = &mut memory[from..from + len];
             if let Ok(heap) = DirectHeap::new(region) {
-                assert_eq!(heap.parts().total(), len);
+                assert_eq!(heap.usage().total(), len);
             }
             assert!(layout::pages_in::<Wide>(len, 1024, 20) <= len / 1024);
         }

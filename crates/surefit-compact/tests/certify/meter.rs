@@ -134,7 +134,7 @@ fn replay<W: Width>(config: &Config, demand: &Demand<'_>, ops: &[Op]) {
             "by {op:?}"
         );
         let blocks = u64::from(real.0.stats().live_blocks);
-        let bytes = real.0.parts().block_bytes as u64;
+        let bytes = real.0.usage().block_bytes as u64;
         assert_eq!((blocks, bytes), metered.0.live(), "after {op:?}");
     }
     let moved = real.0.stats().moved_bytes_max_per_op;

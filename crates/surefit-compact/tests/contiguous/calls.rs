@@ -190,9 +190,9 @@ fn the_account_of_bytes_counts_windows() {
     let config = config(bounds()[0], 4);
     let mut region = JunkRegion::new(40 * (PAGE + 64), PAGE, 6);
     let mut checked = heap_of(&mut region, &config);
-    let before = checked.heap.parts();
+    let before = checked.heap.usage();
     checked.alloc_large(4 * PAGE + 1, 1).expect("served");
-    let after = checked.heap.parts();
+    let after = checked.heap.usage();
     assert_eq!(after.block_bytes - before.block_bytes, 5 * PAGE);
     assert_eq!(after.total(), before.total());
     let blocks: Vec<_> = checked.heap.live_blocks().collect();

@@ -23,7 +23,7 @@ fn an_instance_has_exactly_the_pages_of_its_quota() {
             handles.push(limited.insert([1_u8; BIG]).unwrap());
             heap.check(false).unwrap();
         }
-        let before = (heap.parts(), heap.instance_stats(0).counters.live_blocks);
+        let before = (heap.usage(), heap.instance_stats(0).counters.live_blocks);
         let full = limited.insert([2_u8; BIG]).unwrap_err();
         assert_eq!((full.refused, full.value), (Refused::Quota, [2; BIG]));
         assert_eq!(
@@ -32,7 +32,7 @@ fn an_instance_has_exactly_the_pages_of_its_quota() {
         );
         heap.check(false).unwrap();
         assert_eq!(
-            (heap.parts(), heap.instance_stats(0).counters.live_blocks),
+            (heap.usage(), heap.instance_stats(0).counters.live_blocks),
             before
         );
         assert_eq!(heap.instance_stats(0).bytes, 3 * PAGE);

@@ -138,7 +138,7 @@ fn memory_freed_by_others_comes_back_when_the_owner_has_left() {
 
     // … or somebody who would be refused.
     freed_before(16);
-    let pages = heap.parts().free_page_bytes / PAGE;
+    let pages = heap.usage().free_page_bytes / PAGE;
     let handles: Vec<_> = (0..pages * 4 + 16)
         .map_while(|_| other.insert([2_u8; BIG]).ok())
         .collect();

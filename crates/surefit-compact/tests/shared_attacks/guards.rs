@@ -79,7 +79,7 @@ fn forgotten_by_owners<G: Granularity + Sync>() {
         heap.compact(u64::MAX);
         heap.check(true).expect("sound");
         assert_eq!(heap.stats().live_blocks, 0, "an owner frees all the same");
-        assert_eq!(heap.parts().total(), REGION);
+        assert_eq!(heap.usage().total(), REGION);
     }
 }
 
@@ -117,7 +117,7 @@ fn forgotten_in_instances<G: Stepwise + Sync>() {
         heap.compact(u64::MAX);
         heap.check(true).expect("sound");
         assert!(heap.stats().live_blocks <= leaked);
-        assert_eq!(heap.parts().total(), REGION);
+        assert_eq!(heap.usage().total(), REGION);
     }
 }
 

@@ -7,7 +7,7 @@ use surefit_compact::shared::{
     Granularity, PerClass, PerHeap, PerPage, ShardedHeap, SharedConfig, SharedHeap, Stepwise,
 };
 use surefit_compact::{Bound, Bytes, Config, Geometry, GeometrySpec, Spacing, Tail};
-use surefit_core::{Corruption, Parts};
+use surefit_core::{Corruption, Usage};
 use surefit_testkit::layout;
 
 use crate::lock::{Watched, interrupted, locks_taken, moments_of};
@@ -36,7 +36,7 @@ trait Shared {
     type Object;
     fn insert(&self, len: usize) -> Option<Self::Object>;
     fn free(&self, object: Self::Object);
-    fn parts(&self) -> Parts;
+    fn usage(&self) -> Usage;
     fn check(&self) -> Result<(), Corruption>;
     /// Calls everything that takes `&self` and says something.
     fn say_all(&self);
@@ -69,7 +69,7 @@ fn interrupt_everywhere<S: Shared>(heap: &S, call: impl Fn(&S)) -> usize {
                 heap.free(object);
             }
             heap.check().expect("sound at rest");
-            assert_eq!(heap.parts().total(), REGION, "exact at rest");
+            assert_eq!(heap.usage().total(), REGION, "exact at rest");
             schedules += 1;
             if !was {
                 break;
@@ -85,7 +85,7 @@ fn attack<S: Shared>(heap: &S) {
     let schedules = interrupt_everywhere(heap, S::say_all);
     assert!(schedules >= 2 * moments, "{schedules} of {moments}");
     // None of the parts is so large that it can only have gone below zero.
-    let parts_are_small = |heap: &S| assert!(heap.parts().total() <= 2 * REGION);
+    let parts_are_small = |heap: &S| assert!(heap.usage().total() <= 2 * REGION);
     interrupt_everywhere(heap, parts_are_small);
 }
 
@@ -105,8 +105,8 @@ impl<G: Granularity> Shared for OfHandles<'_, '_, G> {
         self.local.free_bytes(object).expect("live");
     }
 
-    fn parts(&self) -> Parts {
-        self.heap.parts()
+    fn usage(&self) -> Usage {
+        self.heap.usage()
     }
 
     fn check(&self) -> Result<(), Corruption> {
@@ -114,7 +114,7 @@ impl<G: Granularity> Shared for OfHandles<'_, '_, G> {
     }
 
     fn say_all(&self) {
-        self.heap.parts();
+        self.heap.usage();
         self.heap.stats();
         // Objects that come and go meanwhile may be reported.
         let _ = self.heap.check(true);
@@ -163,8 +163,8 @@ impl<G: Stepwise> Shared for OfInstances<'_, '_, G> {
         self.locals[0].free_bytes(object).expect("live");
     }
 
-    fn parts(&self) -> Parts {
-        self.heap.parts()
+    fn usage(&self) -> Usage {
+        self.heap.usage()
     }
 
     fn check(&self) -> Result<(), Corruption> {
@@ -173,7 +173,7 @@ impl<G: Stepwise> Shared for OfInstances<'_, '_, G> {
     }
 
     fn say_all(&self) {
-        self.heap.parts();
+        self.heap.usage();
         self.heap.stats();
         let _ = self.heap.check(true);
         let _ = self.heap.check(false);

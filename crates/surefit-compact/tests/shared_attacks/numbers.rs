@@ -98,7 +98,7 @@ fn lengths<G: Granularity + Sync>(bound: Bound, piece: Option<usize>) {
     heap.compact(u64::MAX);
     heap.check(false).expect("sound");
     assert_eq!(heap.stats().live_blocks, 0);
-    assert_eq!(heap.parts().total(), REGION);
+    assert_eq!(heap.usage().total(), REGION);
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn instances_answer_numbers_and_lengths_of_any_size() {
     }
     heap.check(false).expect("sound");
     assert_eq!(
-        (heap.stats().live_blocks, heap.parts().total()),
+        (heap.stats().live_blocks, heap.usage().total()),
         (0, REGION)
     );
 }
@@ -179,7 +179,7 @@ fn configurations_of_any_numbers_work_or_are_refused() {
                 .expect("live");
         }
         heap.check(false).expect("sound");
-        assert_eq!(heap.parts().total(), REGION);
+        assert_eq!(heap.usage().total(), REGION);
         true
     }
     let plain = || config::<PerClass>(Bound::Pages(1), None);

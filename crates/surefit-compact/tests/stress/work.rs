@@ -274,7 +274,7 @@ fn ends_empty<G: Granularity + Sync>(heap: &Heap<'_, G>, config: &SharedConfig<G
         (0, 0, 0),
         "{stats:?}"
     );
-    assert_eq!(heap.parts().total(), REGION);
+    assert_eq!(heap.usage().total(), REGION);
     let moves = stats.moves_total > 0 || config.config().bound() == Bound::Unbounded;
     assert!(moves || cfg!(miri), "nothing was moved: {stats:?}");
 }

@@ -5,7 +5,7 @@ use core::alloc::Layout;
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
-use surefit_core::{Corruption, Parts, RawHeap, Refused};
+use surefit_core::{Corruption, RawHeap, Refused, Usage};
 
 use super::demand::{DirectDemand, Needs, certify};
 use super::memory::{Block, MAX_UNITS, Memory, Plan, Unit, head_bytes};
@@ -407,7 +407,7 @@ unsafe impl<S: Partitioning, R: Space<S>> RawHeap for DirectHeap<'_, S, R> {
         Ok(moved)
     }
 
-    fn parts(&self) -> Parts {
+    fn usage(&self) -> Usage {
         self.account()
     }
 

@@ -2,7 +2,7 @@
 #![allow(private_bounds, reason = "`Space` is sealed")]
 #![deny(unsafe_code)]
 
-use surefit_core::Parts;
+use surefit_core::Usage;
 
 use super::heap::{DirectHeap, units_of};
 use super::memory::{Page, PageRecord, page_units};
@@ -140,31 +140,31 @@ impl<S: Partitioning, R: Space<S>> DirectHeap<'_, S, R> {
         stats
     }
 
-    pub(super) fn account(&self) -> Parts {
-        let mut parts = Parts {
+    pub(super) fn account(&self) -> Usage {
+        let mut usage = Usage {
             administrative_bytes: self.memory.outside_bytes()
                 + self.space.first_unit(&self.memory).number() as usize * S::UNIT_BYTES,
-            ..Parts::default()
+            ..Usage::default()
         };
         for record in self.block_pages() {
             let class = DirectClassStats::of::<S>(record.class);
             let used = usize::from(record.used) * class.block_bytes;
             let all = class.blocks * class.block_bytes;
-            parts.block_bytes += used;
-            parts.size_class_bytes += all - used;
-            parts.page_internal_bytes += S::PAGE_BYTES - all;
+            usage.block_bytes += used;
+            usage.size_class_bytes += all - used;
+            usage.page_internal_bytes += S::PAGE_BYTES - all;
         }
         for run in self.space.runs(&self.memory) {
             let bytes = run.units as usize * S::UNIT_BYTES;
             if run.free {
-                parts.free_page_bytes += bytes;
+                usage.free_page_bytes += bytes;
             } else if self.is_large(run) {
                 let tail = tags::tail_bytes(&self.memory, run);
-                parts.block_bytes += bytes - tail;
-                parts.large_tail_bytes += tail;
+                usage.block_bytes += bytes - tail;
+                usage.large_tail_bytes += tail;
             }
         }
-        parts
+        usage
     }
 
     fn block_pages(&self) -> impl Iterator<Item = &PageRecord> {

@@ -33,9 +33,9 @@ fn run<S: Partitioning>(bytes: usize, misaligned: usize, ops: &[Op]) -> Tally {
     let mut region = JunkRegion::misaligned(bytes, UNIT, misaligned, 7);
     let span = region.span();
     let mut heap = DirectHeap::<S>::with(region.memory()).expect("a heap");
-    let empty = heap.parts();
+    let empty = heap.usage();
     let tally = run_script(&mut heap, span, ops, 1).expect("no fault");
-    assert_eq!(heap.parts(), empty, "an empty heap is as good as new");
+    assert_eq!(heap.usage(), empty, "an empty heap is as good as new");
     tally
 }
 
@@ -81,17 +81,17 @@ fn an_exhausted_heap_refuses_and_is_unchanged() {
     for bytes in [8, 40, 1000, 2048, 2049, 9000] {
         let mut region = JunkRegion::new(128 << 10, UNIT, 2);
         let mut heap = DirectHeap::new(region.memory()).expect("a heap");
-        let (empty, largest) = (heap.parts(), heap.largest_free());
+        let (empty, largest) = (heap.usage(), heap.largest_free());
         let objects = fill(&mut heap, bytes);
-        let full = heap.parts();
+        let full = heap.usage();
         assert_eq!(heap.allocate(layout(bytes, 8)), Err(Refused::NoPage));
         assert_eq!(heap.allocate(layout(1 << 20, 8)), Err(Refused::NoPage));
-        assert_eq!(heap.parts(), full);
+        assert_eq!(heap.usage(), full);
         heap.check().expect("sound");
         for object in objects {
             free(&mut heap, object, bytes);
         }
-        assert_eq!((heap.parts(), heap.largest_free()), (empty, largest));
+        assert_eq!((heap.usage(), heap.largest_free()), (empty, largest));
         heap.check().expect("sound");
     }
 }
@@ -168,13 +168,13 @@ fn a_large_object_grows_into_the_run_behind_it_and_gives_it_back() {
     let mut region = JunkRegion::new(128 << 10, UNIT, 6);
     let mut heap = DirectHeap::new(region.memory()).expect("a heap");
     let object = allocate(&mut heap, 5000);
-    let before = heap.parts();
+    let before = heap.usage();
     assert_eq!(resize(&mut heap, object, 5000, 30_000), object);
     heap.check().expect("sound");
     let behind = allocate(&mut heap, 5000);
     assert_eq!(resize(&mut heap, object, 30_000, 5000), object);
     free(&mut heap, behind, 5000);
-    assert_eq!(heap.parts(), before);
+    assert_eq!(heap.usage(), before);
     heap.check().expect("sound");
 }
 
@@ -217,7 +217,7 @@ fn statistics_count_objects_and_pages() {
         (3, 2, 3 * 128 - 299)
     );
     assert_eq!(heap.class_stats(4000, 8), None);
-    assert_eq!(heap.parts().large_tail_bytes, 4096 - 4000);
+    assert_eq!(heap.usage().large_tail_bytes, 4096 - 4000);
 }
 
 #[test]

@@ -146,7 +146,7 @@ fn within<S: Partitioning>(demand: &[DirectDemand], misaligned: usize, steps: &[
     for bytes in [certificate.heap_bytes, certificate.heap_bytes + misaligned] {
         let mut region = JunkRegion::misaligned(bytes, S::UNIT_BYTES, misaligned, 3);
         let heap = PooledHeap::<S>::certified(region.memory(), demand).expect("enough");
-        let empty = heap.parts();
+        let empty = heap.usage();
         let mut program = Program {
             heap,
             demand,
@@ -154,7 +154,7 @@ fn within<S: Partitioning>(demand: &[DirectDemand], misaligned: usize, steps: &[
             mark: 0,
         };
         program.run(steps);
-        assert_eq!(program.heap.parts().free_page_bytes, empty.free_page_bytes);
+        assert_eq!(program.heap.usage().free_page_bytes, empty.free_page_bytes);
         assert_eq!(empty.total(), bytes);
     }
 }
@@ -348,7 +348,7 @@ fn what_exceeds_the_demand_takes_nothing_from_others() {
     for _ in 0..21 {
         heap.allocate(layout(24, 8)).expect("within the demand");
     }
-    let full = heap.parts();
+    let full = heap.usage();
     // One object too many, a class without a line, and a run over the longest.
     assert_eq!(heap.allocate(layout(24, 8)), Err(Refused::NoPage));
     assert_eq!(heap.allocate(layout(32, 8)), Err(Refused::NoPage));
@@ -362,7 +362,7 @@ fn what_exceeds_the_demand_takes_nothing_from_others() {
         heap.allocate(layout(64, 128)),
         Err(Refused::TooAligned { limit })
     );
-    assert_eq!(heap.parts(), full);
+    assert_eq!(heap.usage(), full);
     // Runs of both lengths do not serve each other.
     let long = heap.allocate(layout(641, 8)).expect("within the demand");
     assert_eq!(heap.allocate(layout(1000, 8)), Err(Refused::NoPage));
@@ -450,7 +450,7 @@ fn no_object<S: Partitioning>() {
                 heap.allocate(layout(bytes, 8)).expect_err("no object");
             }
             assert_eq!(heap.largest_free(), 0);
-            assert_eq!(heap.parts().total(), certificate.heap_bytes + more);
+            assert_eq!(heap.usage().total(), certificate.heap_bytes + more);
         }
     }
 }

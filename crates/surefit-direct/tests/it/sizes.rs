@@ -17,7 +17,7 @@ fn a_direct_heap_refuses_what_no_region_holds() {
     let mut region = JunkRegion::new(100_000, 1024, 4);
     let mut heap = DirectHeap::new(region.memory()).expect("large enough");
     let object = heap.allocate(small()).expect("room");
-    let before = (heap.stats(), heap.parts());
+    let before = (heap.stats(), heap.usage());
     for layout in too_large().chain(too_aligned()) {
         assert!(heap.allocate(layout).is_err(), "{layout:?}");
     }
@@ -34,6 +34,6 @@ fn a_direct_heap_refuses_what_no_region_holds() {
             let _ = heap.class_stats(size, align);
         }
     }
-    assert_eq!((heap.stats(), heap.parts()), before);
+    assert_eq!((heap.stats(), heap.usage()), before);
     assert_eq!(heap.check(), Ok(()));
 }

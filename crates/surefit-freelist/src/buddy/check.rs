@@ -4,7 +4,7 @@
 //! checker out of the region.
 #![deny(unsafe_code)]
 
-use surefit_core::{Corruption, Parts, ensure};
+use surefit_core::{Corruption, Usage, ensure};
 
 use super::Buddy;
 use super::map::{Block, Map};
@@ -13,20 +13,20 @@ use crate::chunk::Chunk;
 impl<const SMALLEST: usize> Buddy<'_, SMALLEST> {
     /// Accounts for every byte. All bytes outside the blocks are administrative: the table,
     /// alignment, the remainder of a unit.
-    pub(super) fn account(&self) -> Parts {
-        let mut parts = Parts::default();
+    pub(super) fn account(&self) -> Usage {
+        let mut usage = Usage::default();
         let mut unit = self.map.first();
         while let Some((block, is_free)) = self.map.sound_block_at(unit) {
             if is_free {
-                parts.free_chunk_bytes += Self::bytes(block.order);
+                usage.free_chunk_bytes += Self::bytes(block.order);
             } else {
-                parts.block_bytes += Self::bytes(block.order);
+                usage.block_bytes += Self::bytes(block.order);
             }
             unit = block.end();
         }
-        let blocks = parts.block_bytes + parts.free_chunk_bytes;
-        parts.administrative_bytes = self.map.memory.region_bytes() - blocks;
-        parts
+        let blocks = usage.block_bytes + usage.free_chunk_bytes;
+        usage.administrative_bytes = self.map.memory.region_bytes() - blocks;
+        usage
     }
 
     /// Verifies K1 to K5.

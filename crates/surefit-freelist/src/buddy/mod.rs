@@ -61,7 +61,7 @@ use core::alloc::Layout;
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
-use surefit_core::{Corruption, Parts, RawHeap, Refused};
+use surefit_core::{Corruption, RawHeap, Refused, Usage};
 
 use crate::memory::GRANULE;
 
@@ -94,7 +94,7 @@ pub struct BuddyCounters {
 /// let layout = Layout::new::<[u8; 100]>();
 /// let object = heap.allocate(layout)?;
 /// assert_eq!(object.addr().get() % 128, 0);
-/// assert_eq!(heap.parts().block_bytes, 128);
+/// assert_eq!(heap.usage().block_bytes, 128);
 /// // SAFETY: the object is live and has this layout.
 /// unsafe { heap.free(object, layout) };
 /// # Ok::<(), surefit_core::Refused>(())
@@ -324,7 +324,7 @@ unsafe impl<const SMALLEST: usize> RawHeap for Buddy<'_, SMALLEST> {
         Ok(moved)
     }
 
-    fn parts(&self) -> Parts {
+    fn usage(&self) -> Usage {
         self.account()
     }
 

@@ -72,13 +72,13 @@ fn check_empty_tiling<const S: usize>(region: &mut [MaybeUninit<u8>]) {
         assert_eq!(address % size.min(MOST_ALIGNED), 0);
         assert!(address >= start && address + size <= start + len);
     }
-    let parts = heap.parts();
-    assert_eq!(parts.total(), len);
-    let map = parts.free_chunk_bytes / S;
+    let usage = heap.usage();
+    assert_eq!(usage.total(), len);
+    let map = usage.free_chunk_bytes / S;
     let least_waste = 8 * NOBODYS_WORDS + map;
     assert!(
-        parts.administrative_bytes <= least_waste + 4 * 32 + 4 * S,
-        "{parts:?}"
+        usage.administrative_bytes <= least_waste + 4 * 32 + 4 * S,
+        "{usage:?}"
     );
 }
 
@@ -132,7 +132,7 @@ fn a_block_merges_only_with_a_whole_free_buddy() {
     let mut region = JunkRegion::new(4096, MOST_ALIGNED, 1);
     let mut heap = Buddy::<16>::new(region.memory()).expect("large enough");
     let objects = fill(&mut heap, 256);
-    let crumbs = heap.parts().free_chunk_bytes;
+    let crumbs = heap.usage().free_chunk_bytes;
     let [a, b, c, d] = *objects.last_chunk().expect("many objects");
     let quarter = heap.map.block_in_use(a);
     let whole = quarter.parent().parent();
@@ -143,7 +143,7 @@ fn a_block_merges_only_with_a_whole_free_buddy() {
     free(&mut heap, b, 256);
     free(&mut heap, c, 256);
     assert_eq!(heap.check(), Ok(()));
-    assert_eq!(heap.parts().free_chunk_bytes, crumbs + 512);
+    assert_eq!(heap.usage().free_chunk_bytes, crumbs + 512);
     let refused = heap.allocate(bytes(512));
     assert_eq!(
         refused,
@@ -170,7 +170,7 @@ fn a_call_splits_and_merges_at_most_once_an_order() {
     let mut region = JunkRegion::new(1 << 20, MOST_ALIGNED, 1);
     let mut heap = Buddy::<16>::new(region.memory()).expect("large enough");
     let all = fill(&mut heap, 16);
-    assert_eq!(heap.parts().free_chunk_bytes, 0, "no unit is lost");
+    assert_eq!(heap.usage().free_chunk_bytes, 0, "no unit is lost");
     all.into_iter()
         .for_each(|object| free(&mut heap, object, 16));
     let largest = heap.largest_request();
@@ -190,7 +190,7 @@ fn a_quarter_of_a_block_is_unused_on_average() {
     for size in sizes {
         heap.allocate(bytes(size)).expect("there is room");
     }
-    let blocks = heap.parts().block_bytes;
+    let blocks = heap.usage().block_bytes;
     assert_eq!(blocks, 1024 * 2048);
     assert_eq!((blocks - requested) * 1000 / blocks, 249);
 }
@@ -200,7 +200,7 @@ fn exhaustion_and_limits_are_refusals() {
     let mut region = JunkRegion::new(100_000, MOST_ALIGNED, 1);
     let mut heap = Buddy::<16>::new(region.memory()).expect("large enough");
     let limit = heap.largest_request();
-    let empty = heap.parts();
+    let empty = heap.usage();
     assert_eq!(
         heap.allocate(bytes(limit + 1)),
         Err(Refused::TooLarge { limit })
@@ -225,7 +225,7 @@ fn exhaustion_and_limits_are_refusals() {
     for object in largest {
         free(&mut heap, object, limit);
     }
-    assert_eq!(heap.parts().free_chunk_bytes, empty.free_chunk_bytes);
+    assert_eq!(heap.usage().free_chunk_bytes, empty.free_chunk_bytes);
     assert_eq!(heap.check(), Ok(()));
 }
 
@@ -233,12 +233,12 @@ fn exhaustion_and_limits_are_refusals() {
 fn resize_stays_in_place_while_the_upper_buddies_are_free() {
     let mut region = JunkRegion::new(1 << 16, MOST_ALIGNED, 1);
     let mut heap = Buddy::<16>::new(region.memory()).expect("large enough");
-    let empty = heap.parts();
+    let empty = heap.usage();
     let object = heap.allocate(bytes(4096)).expect("room");
     assert_eq!(resize(&mut heap, object, 4096, 2049), Ok(object));
-    assert_eq!(heap.parts().block_bytes, 4096, "the same block");
+    assert_eq!(heap.usage().block_bytes, 4096, "the same block");
     assert_eq!(resize(&mut heap, object, 2049, 16), Ok(object));
-    assert_eq!(heap.parts().block_bytes, 16);
+    assert_eq!(heap.usage().block_bytes, 16);
     assert_eq!(heap.check(), Ok(()));
     assert_eq!(
         resize(&mut heap, object, 16, 4000),
@@ -257,7 +257,7 @@ fn resize_stays_in_place_while_the_upper_buddies_are_free() {
     assert_ne!(upper, fence, "an upper half cannot grow over its start");
     free(&mut heap, moved, 129);
     free(&mut heap, upper, 200);
-    assert_eq!((heap.parts(), heap.check()), (empty, Ok(())));
+    assert_eq!((heap.usage(), heap.check()), (empty, Ok(())));
 }
 
 #[test]

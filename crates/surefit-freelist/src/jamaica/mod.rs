@@ -68,7 +68,7 @@ mod tests;
 use core::cell::Cell;
 use core::mem::MaybeUninit;
 
-use surefit_core::{Parts, Refused};
+use surefit_core::{Refused, Usage};
 
 pub use handle::Bytes;
 pub use shape::{Array, Object, Shape};
@@ -289,14 +289,14 @@ impl<'m, const B: usize> Jamaica<'m, B> {
     /// Accounts for every byte of the region: the parts add up to its size. Links, inner nodes and
     /// marks are administrative.
     #[must_use]
-    pub fn parts(&self) -> Parts {
+    pub fn usage(&self) -> Usage {
         let payload = self.count.listed * (B - WORD) + self.count.leaves * B;
         let free = self.blocks.available() * B;
-        Parts {
+        Usage {
             block_bytes: payload,
             free_chunk_bytes: free,
             administrative_bytes: self.blocks.region_bytes() - payload - free,
-            ..Parts::default()
+            ..Usage::default()
         }
     }
 

@@ -145,7 +145,7 @@ impl<I: Index> Model<'_, I> {
             return;
         };
         let free =
-            |heap: &Heap<'_, I>| heap.limit() - heap.parts().block_bytes - 4 * heap.live_objects();
+            |heap: &Heap<'_, I>| heap.limit() - heap.usage().block_bytes - 4 * heap.live_objects();
         let before = free(&self.heap);
         self.living.remove(&number);
         // SAFETY: S1: a live object has the number, and is forgotten.
@@ -200,7 +200,7 @@ impl<I: Index> Model<'_, I> {
         let sizes: Vec<u64> = self.heap.free_sizes().map(|size| size as u64).collect();
         let expected = Swept {
             live_objects: living.len() as u64,
-            live_bytes: self.heap.parts().block_bytes as u64,
+            live_bytes: self.heap.usage().block_bytes as u64,
             freed_objects: (before - living.len()) as u64,
             free_chunks: sizes.len() as u64,
             free_bytes: sizes.iter().sum(),
@@ -227,14 +227,14 @@ impl<I: Index> Model<'_, I> {
             36 => drop(self.heap.coalesce()),
             37 => {
                 let limit = self.heap.limit();
-                let parts = self.heap.parts();
+                let usage = self.heap.usage();
                 let grew = self.heap.grow(random.below(3000), random.below(500));
                 assert_eq!(
                     grew,
-                    self.heap.limit() > limit || self.heap.parts() != parts
+                    self.heap.limit() > limit || self.heap.usage() != usage
                 );
-                let (unused, reserve) = (parts.free_page_bytes, self.heap.large.reserve);
-                let moved = unused > self.heap.parts().free_page_bytes;
+                let (unused, reserve) = (usage.free_page_bytes, self.heap.large.reserve);
+                let moved = unused > self.heap.usage().free_page_bytes;
                 assert!(!grew || moved || unused <= reserve as usize * 8 + 8);
             }
             38 => self.reserve(random.below(3) * random.below(2000)),
@@ -260,9 +260,9 @@ impl<I: Index> Model<'_, I> {
             };
             assert!(self.words(number).all(|(_, word)| is_kept(word)));
         }
-        let parts = self.heap.parts();
-        assert_eq!(parts.total(), region);
-        assert!(parts.block_bytes + parts.free_chunk_bytes <= self.heap.limit());
+        let usage = self.heap.usage();
+        assert_eq!(usage.total(), region);
+        assert!(usage.block_bytes + usage.free_chunk_bytes <= self.heap.limit());
     }
 }
 
@@ -291,10 +291,10 @@ fn both_ends_beside_a_model<I: Index>() {
         unsafe { model.heap.sweep(|_| false) };
         while model.heap.grow(0, 1000) {}
         model.heap.coalesce();
-        let whole = model.heap.parts().free_chunk_bytes;
+        let whole = model.heap.usage().free_chunk_bytes;
         let mut region = Region([JUNK; 24 << 10]);
         let new = Heap::<I>::new(&mut region.0).expect("large enough");
-        assert_eq!(new.parts().free_chunk_bytes, whole, "nothing was lost");
+        assert_eq!(new.usage().free_chunk_bytes, whole, "nothing was lost");
     }
 }
 
@@ -360,7 +360,7 @@ fn the_checker_objects_to_every_corruption_of_large_objects() {
         {
             heap.memory.set(slot, wrong);
             assert_eq!(heap.check().is_err(), wrong != sound, "{wrong} in {slot:?}");
-            assert_eq!(heap.parts().total(), 32768);
+            assert_eq!(heap.usage().total(), 32768);
         }
         heap.memory.set(slot, sound);
     }
@@ -428,7 +428,7 @@ fn the_checker_stays_inside_with_large_objects() {
         let is_sound =
             (slots.iter().zip(&words)).all(|(&slot, &sound)| heap.memory.get(slot) == sound);
         assert_eq!(heap.check().is_ok(), is_sound, "round {round}");
-        assert_eq!(heap.parts().total(), 32768);
+        assert_eq!(heap.usage().total(), 32768);
         for (&slot, &sound) in slots.iter().zip(&words) {
             heap.memory.set(slot, sound);
         }
@@ -440,7 +440,7 @@ fn the_checker_stays_inside_with_large_objects() {
 fn a_large_object_may_be_all_of_the_region_but_a_granule() {
     let mut region = Region([JUNK; 8192]);
     let mut heap = Heap::<TwoLevel>::new(&mut region.0).expect("large enough");
-    let whole = heap.parts().free_chunk_bytes;
+    let whole = heap.usage().free_chunk_bytes;
     let limit = heap.largest_large_request();
     assert_eq!(limit + 8, whole);
     assert_eq!(
@@ -457,7 +457,7 @@ fn a_large_object_may_be_all_of_the_region_but_a_granule() {
     );
     // SAFETY: S1: nothing is used again. S2: it does not panic.
     unsafe { heap.sweep_leaping(|_| u32::MAX) };
-    assert_eq!(heap.parts().free_chunk_bytes, whole);
+    assert_eq!(heap.usage().free_chunk_bytes, whole);
     assert_eq!(heap.check(), Ok(()));
 }
 

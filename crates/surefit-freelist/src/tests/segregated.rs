@@ -74,7 +74,7 @@ fn the_checker_objects_to_every_wrong_summary_of_a_bitmap() {
 fn three_large_neighbours<I: Index>(heap: &mut Heap<'_, I>) -> [NonNull<u8>; 3] {
     let [_fence, a, b, c, _end] = [8, 200, 200, 200, 8].map(|size| allocate(heap, size));
     // The rest of the region, so that it is never the best fit.
-    let rest = heap.parts().free_chunk_bytes;
+    let rest = heap.usage().free_chunk_bytes;
     allocate(heap, rest);
     [a, b, c].map(|object| {
         free(heap, object, 200);
@@ -144,7 +144,7 @@ fn deferred_merges_everything_when_a_request_finds_nothing() {
         let mut heap = Heap::<Segregated<NextHitTable, Deferred, T, 64>>::new(&mut region.0)
             .expect("large enough");
         let small = [(); 20].map(|()| allocate(&mut heap, 40));
-        let rest = heap.parts().free_chunk_bytes;
+        let rest = heap.usage().free_chunk_bytes;
         allocate(&mut heap, rest);
         let _ = small.map(|object| free(&mut heap, object, 40));
         let before = heap.counters();
@@ -266,7 +266,7 @@ fn a_resize_that_finds_nothing_slides_down_into_what_that_merged() {
         let mut heap =
             Heap::<Segregated<Bitmap, Deferred, T, 64>>::new(&mut region.0).expect("large enough");
         let [a, b, c, _fence] = [100, 100, 100, 8].map(|size| allocate(&mut heap, size));
-        let rest = heap.parts().free_chunk_bytes;
+        let rest = heap.usage().free_chunk_bytes;
         allocate(&mut heap, rest);
         let _ = [a, b].map(|object| free(&mut heap, object, 100));
         assert_eq!(resize(&mut heap, c, 100, 290), Ok(a));
@@ -285,7 +285,7 @@ fn a_lead_behind_a_free_chunk_keeps_its_tags() {
     let mut heap =
         Heap::<Segregated<Bitmap, Never, Tree, 16>>::new(&mut region.0).expect("large enough");
     let [small, large, _fence] = [40, 400, 8].map(|size| allocate(&mut heap, size));
-    let rest = heap.parts().free_chunk_bytes;
+    let rest = heap.usage().free_chunk_bytes;
     allocate(&mut heap, rest);
     free(&mut heap, small, 40);
     free(&mut heap, large, 400);

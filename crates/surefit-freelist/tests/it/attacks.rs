@@ -227,7 +227,7 @@ fn numbers_of<I: Index>() {
 }
 
 fn figures_of<I: Index>(heap: &Heap<'_, I>) {
-    assert_eq!(heap.parts().total(), 12 << 10);
+    assert_eq!(heap.usage().total(), 12 << 10);
     assert_eq!(heap.objects().count(), heap.live_objects());
     assert!(heap.free_sizes().sum::<usize>() <= 12 << 10);
     assert!(heap.unused().end <= heap.granules());
@@ -312,7 +312,7 @@ fn layouts_of_buddy<const SMALLEST: usize>() {
     let span = region.span();
     let mut heap = Buddy::<SMALLEST>::new(region.memory()).expect("large enough");
     layouts(&mut heap, &span);
-    assert_eq!((heap.live_objects(), heap.parts().total()), (0, 64 << 10));
+    assert_eq!((heap.live_objects(), heap.usage().total()), (0, 64 << 10));
     assert!(heap.counters().splits > 0 || SMALLEST == 4096);
     assert!(heap.largest_request() <= 64 << 10);
 }
@@ -402,7 +402,7 @@ fn refuses_to_resize(heap: &mut impl RawHeap) {
     let layout = Layout::new::<[u64; 9]>();
     let mut outside = [0_u64; 64];
     let live = [(); 2].map(|()| heap.allocate(layout).expect("room"));
-    let parts = heap.parts();
+    let usage = heap.usage();
     for bytes in [8, 72, 400, 4000] {
         for place in [NonNull::from(&mut outside[32]).cast(), NonNull::dangling()] {
             // SAFETY: not an address of the heap, which is what it must find.
@@ -410,7 +410,7 @@ fn refuses_to_resize(heap: &mut impl RawHeap) {
             assert_eq!(refused, Err(Refused::ForeignHandle), "{bytes}");
         }
     }
-    assert_eq!(heap.parts(), parts);
+    assert_eq!(heap.usage(), usage);
     // The last one first: it is not merged with a chunk before it.
     for object in live.into_iter().rev() {
         // SAFETY: live, and of this layout.
@@ -619,7 +619,7 @@ fn lengths_of<S: Shape, const B: usize>() {
         assert_eq!(heap.check(), Ok(()), "{len}");
     }
     assert!(heap.largest_request::<S>() <= 8 << 10);
-    assert_eq!(heap.parts().total(), 8 << 10);
+    assert_eq!(heap.usage().total(), 8 << 10);
     heap.free(kept);
     assert_eq!(heap.stats().free_blocks, all);
 }

@@ -9,9 +9,9 @@ use surefit_testkit::{JunkRegion, Op, Shape, Tally, ops_from_bytes, run_script, 
 fn run<const SMALLEST: usize>(region: &mut JunkRegion, ops: &[Op], check_every: usize) -> Tally {
     let span = region.span();
     let mut heap = Buddy::<SMALLEST>::new(region.memory()).expect("a large enough region");
-    let empty = heap.parts();
+    let empty = heap.usage();
     let tally = run_script(&mut heap, span, ops, check_every).expect("no fault");
-    assert_eq!(heap.parts(), empty, "an empty heap has no block in use");
+    assert_eq!(heap.usage(), empty, "an empty heap has no block in use");
     assert_eq!(heap.live_objects(), 0);
     let counters = heap.counters();
     assert_eq!(

@@ -112,8 +112,8 @@ impl<'m, S: Checked, const B: usize> Shadow<'m, S, B> {
         assert_eq!(self.heap.check(), Ok(()));
         let live: Vec<_> = self.model.iter().map(|(_, _, bytes)| bytes).collect();
         S::check(&mut self.heap, &live);
-        assert_eq!(self.heap.parts().total(), region_bytes);
-        assert!(self.heap.parts().block_bytes >= self.model.live_bytes());
+        assert_eq!(self.heap.usage().total(), region_bytes);
+        assert!(self.heap.usage().block_bytes >= self.model.live_bytes());
         for (id, size, bytes) in self.model.iter() {
             let joined: Vec<u8> = self.heap.chunks(bytes).flatten().copied().collect();
             assert_eq!(joined.len(), size);
@@ -188,7 +188,7 @@ proptest! {
 
 /// The parts of a heap with live objects of these sizes, allocated in an order with others in
 /// between.
-fn parts_after(sizes: &[usize], seed: u64) -> surefit_core::Parts {
+fn parts_after(sizes: &[usize], seed: u64) -> surefit_core::Usage {
     let mut region = JunkRegion::new(1 << 20, 64, seed);
     let mut heap = Jamaica::<32>::new(region.memory()).expect("large enough");
     let mut dice = Random(seed);
@@ -213,7 +213,7 @@ fn parts_after(sizes: &[usize], seed: u64) -> surefit_core::Parts {
     }
     passing.into_iter().for_each(|bytes| heap.free(bytes));
     assert_eq!(heap.check(), Ok(()));
-    heap.parts()
+    heap.usage()
 }
 
 #[test]

@@ -50,7 +50,7 @@ fn a_large_region_is_served(heap: &mut impl RawHeap, most_aligned: usize, larges
         unsafe { heap.free(object, layout) };
         assert_eq!(heap.check(), Ok(()));
     }
-    assert_eq!(heap.parts().block_bytes, 0);
+    assert_eq!(heap.usage().block_bytes, 0);
     let refused = heap.allocate(layout(largest + 1, 1));
     assert_eq!(refused, Err(Refused::TooLarge { limit: largest }));
     let all = heap.allocate(layout(largest, 1)).expect("all there is");
@@ -65,7 +65,7 @@ fn a_large_region_is_served(heap: &mut impl RawHeap, most_aligned: usize, larges
     assert_eq!(refused, Err(Refused::TooLarge { limit: largest }));
     // SAFETY: the object is live and has this layout.
     unsafe { heap.free(all, layout(1 << 20, 1)) };
-    assert_eq!((heap.parts().block_bytes, heap.check()), (0, Ok(())));
+    assert_eq!((heap.usage().block_bytes, heap.check()), (0, Ok(())));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::alloc::Layout;
 use std::ptr::NonNull;
 
 use proptest::prelude::*;
-use surefit_core::{Corruption, Parts, RawHeap, Refused};
+use surefit_core::{Corruption, RawHeap, Refused, Usage};
 use surefit_freelist::{
     Bitmap, Coalescing, Deferred, Heap, Immediate, Index, LastList, Linear, Lookup, Never,
     NextHitTable, Scan, Segregated, SegregatedFit, Tree,
@@ -37,12 +37,12 @@ unsafe impl<H: RawHeap> RawHeap for Merging<H> {
         unsafe { self.0.resize(object, layout, new_size) }
     }
 
-    fn parts(&self) -> Parts {
-        let parts = self.0.parts();
-        Parts {
-            administrative_bytes: parts.administrative_bytes + parts.free_chunk_bytes,
+    fn usage(&self) -> Usage {
+        let usage = self.0.usage();
+        Usage {
+            administrative_bytes: usage.administrative_bytes + usage.free_chunk_bytes,
             free_chunk_bytes: 0,
-            ..parts
+            ..usage
         }
     }
 
@@ -56,14 +56,14 @@ unsafe impl<H: RawHeap> RawHeap for Merging<H> {
 fn run<I: Index>(region: &mut JunkRegion, ops: &[Op], check_every: usize) -> Tally {
     let span = region.span();
     let heap = Heap::<I>::new(region.memory()).expect("a large enough region");
-    let (empty, all) = (heap.parts(), heap.largest_request());
+    let (empty, all) = (heap.usage(), heap.largest_request());
     let mut heap = Merging(heap);
     let tally = run_script(&mut heap, span, ops, check_every).expect("no fault");
     let Merging(mut heap) = heap;
     assert_eq!(heap.live_objects(), 0);
     heap.coalesce();
     assert_eq!(heap.check(), Ok(()));
-    assert_eq!(heap.parts(), empty, "an empty heap is one chunk again");
+    assert_eq!(heap.usage(), empty, "an empty heap is one chunk again");
     let layout = Layout::from_size_align(all, 8).expect("a small size");
     let object = heap.allocate(layout).expect("that chunk can be had");
     // SAFETY: the object is live and has this layout.

@@ -16,9 +16,9 @@ macro_rules! conformance {
             fn run(region: &mut JunkRegion, ops: &[Op], check_every: usize) -> Tally {
                 let span = region.span();
                 let mut heap = $heap::new(region.memory()).expect("a large enough region");
-                let empty = heap.parts();
+                let empty = heap.usage();
                 let tally = run_script(&mut heap, span, ops, check_every).expect("no fault");
-                assert_eq!(heap.parts(), empty, "an empty heap is one chunk again");
+                assert_eq!(heap.usage(), empty, "an empty heap is one chunk again");
                 assert_eq!(heap.live_objects(), 0);
                 tally
             }

@@ -91,13 +91,13 @@ fn same_as_freeing_one_by_one<I: Index>(merges_at_once: bool) {
         assert_eq!(walked.counters().merges - merges_before, merges);
         let expected = tiling(&naive);
         assert_eq!(tiling(&walked), expected, "seed {seed}");
-        assert_eq!(walked.parts(), naive.parts());
+        assert_eq!(walked.usage(), naive.usage());
         assert_eq!(walked.live_objects(), kept.len());
         let free_bytes = expected.1.iter().sum::<usize>() as u64;
         let largest = expected.1.iter().max().copied().unwrap_or(0) as u64;
         let told = Swept {
             live_objects: kept.len() as u64,
-            live_bytes: naive.parts().block_bytes as u64,
+            live_bytes: naive.usage().block_bytes as u64,
             freed_objects: (live.len() - kept.len()) as u64,
             free_chunks: expected.1.len() as u64,
             free_bytes,
@@ -123,7 +123,7 @@ fn goes_on<I: Index>(mut heap: Heap<'_, I>, mut live: Vec<(u32, usize)>, seed: u
     heap.coalesce();
     assert_eq!(
         tiling(&heap),
-        (Vec::new(), vec![heap.parts().free_chunk_bytes])
+        (Vec::new(), vec![heap.usage().free_chunk_bytes])
     );
 }
 

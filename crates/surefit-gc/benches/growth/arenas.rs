@@ -196,8 +196,8 @@ fn growing(table: &mut Table) {
         |n| list_with(1000, n),
         collects,
     );
-    grows("parts", OBJECTS, "what the heap holds", list, |arena| {
-        black_box(arena.parts());
+    grows("usage", OBJECTS, "what the heap holds", list, |arena| {
+        black_box(arena.usage());
     });
     grows("survey", OBJECTS, "what the heap holds", list, |arena| {
         arena.survey(|seen| {
@@ -362,9 +362,9 @@ pub(crate) fn in_steps(table: &mut Table) {
     table.row("finish, marking", OBJECTS, all, step_marking, |arena| {
         black_box(arena.finish());
     });
-    let parts = Grows::With("what the heap holds");
-    table.row("parts", OBJECTS, parts, step_list, |arena| {
-        black_box(arena.parts());
+    let usage = Grows::With("what the heap holds");
+    table.row("usage", OBJECTS, usage, step_list, |arena| {
+        black_box(arena.usage());
     });
     table.row("collect", OBJECTS, all, step_list, |arena| {
         black_box(arena.collect());

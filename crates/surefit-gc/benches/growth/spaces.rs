@@ -159,8 +159,8 @@ fn calls<S: Space + 'static>(table: &mut Table, scene: fn(usize) -> Under<Collec
             black_box(s.gc.collect(&mut s.client));
         },
     );
-    grows("parts", "the chunks of free lists", |s| {
-        black_box(s.gc.parts());
+    grows("usage", "the chunks of free lists", |s| {
+        black_box(s.gc.usage());
     });
     grows("objects, all", "the objects", |s| {
         black_box(s.gc.objects().count());

@@ -156,14 +156,14 @@ fn growing<S: Stepwise + 'static>(
             black_box(s.gc.start(&mut s.client));
         },
     );
-    let parts = Grows::With("the chunks of free lists");
+    let usage = Grows::With("the chunks of free lists");
     table.row(
-        "parts",
+        "usage",
         OBJECTS,
-        parts,
+        usage,
         |n| scene(n, 1),
         |s| {
-            black_box(s.gc.parts());
+            black_box(s.gc.usage());
         },
     );
     let all = Grows::With("the bits and the objects");

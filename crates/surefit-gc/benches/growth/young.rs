@@ -87,8 +87,8 @@ fn calls<S: OneByOne + 'static>(table: &mut Table, scene: fn(usize) -> Aging<S>)
     let mut grows = |name, words, call: fn(&mut Aging<S>)| {
         table.row(name, OBJECTS, Grows::With(words), |n| old(scene(n)), call);
     };
-    grows("parts", "the chunks of free lists", |s| {
-        black_box(s.gc.parts());
+    grows("usage", "the chunks of free lists", |s| {
+        black_box(s.gc.usage());
     });
     grows("objects, all", "the objects", |s| {
         black_box(s.gc.objects().count());

@@ -2,7 +2,7 @@
 
 use core::mem::MaybeUninit;
 
-use surefit_core::{Corruption, Parts, RawHeap, Refused};
+use surefit_core::{Corruption, RawHeap, Refused, Usage};
 use surefit_freelist::{Heap, Index, Swept, When};
 
 use super::allocator::Allocator;
@@ -161,10 +161,10 @@ impl<'m, I: Index> Store<'m, I> {
     }
 
     /// Where every byte is. Bits, stack and the table of kinds count as administrative.
-    pub(super) fn parts(&mut self) -> Parts {
-        let mut parts = self.allocator.closed().0.heap.parts();
-        parts.administrative_bytes += self.table_bytes;
-        parts
+    pub(super) fn usage(&mut self) -> Usage {
+        let mut usage = self.allocator.closed().0.heap.usage();
+        usage.administrative_bytes += self.table_bytes;
+        usage
     }
 
     /// Verifies A2, A3 and the invariants of the heap.

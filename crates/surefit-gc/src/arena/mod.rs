@@ -37,7 +37,7 @@ use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
-use surefit_core::{Corruption, Parts, Refused};
+use surefit_core::{Corruption, Refused, Usage};
 use surefit_freelist::{Index, Swept};
 
 mod allocator;
@@ -252,8 +252,8 @@ impl<'m, R: for<'gc> Rootable<'gc> + ?Sized, I: Index> Arena<'m, R, I> {
     }
 
     /// Where every byte of the region is. Linear in what the heap holds.
-    pub fn parts(&mut self) -> Parts {
-        self.store.parts()
+    pub fn usage(&mut self) -> Usage {
+        self.store.usage()
     }
 
     /// Verifies A2, A3 and the invariants of the heap.

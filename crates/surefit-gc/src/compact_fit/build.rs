@@ -110,7 +110,7 @@ fn largest_request(heap: &EntryHeap<'_, Wide>) -> usize {
         return geometry.page_bytes();
     };
     let fits = |bytes: usize| heap.can_serve(lens(heap, &[bytes, STUB])).is_ok();
-    let (mut whole, mut too_many) = (1, heap.parts().total() / piece + 2);
+    let (mut whole, mut too_many) = (1, heap.usage().total() / piece + 2);
     while too_many - whole > 1 {
         let middle = whole + (too_many - whole) / 2;
         match fits(middle * piece) {

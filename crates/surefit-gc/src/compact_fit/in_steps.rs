@@ -63,7 +63,7 @@ impl CompactFit<'_> {
 }
 
 // SAFETY: I4: `objects` leaves out the object that is being freed; its number is that of its stub,
-// whose entry is freed last. Parts that are freed lose their bits, so their entries may be objects
+// whose entry is freed last. Usage that are freed lose their bits, so their entries may be objects
 // again.
 unsafe impl OneByOne for CompactFit<'_> {
     unsafe fn free(&mut self, object: Object) -> Freed {

@@ -53,7 +53,7 @@ mod tests;
 use core::ptr::NonNull;
 
 use surefit_compact::{Bound, Config, EntryHeap, Geometry, GeometrySpec, SizeClass, Stats, Wide};
-use surefit_core::{Corruption, Parts, Refused};
+use surefit_core::{Corruption, Refused, Usage};
 use surefit_freelist::Swept;
 
 use crate::marks::Marks;
@@ -174,7 +174,7 @@ impl CompactFit<'_> {
     fn count_collection(&mut self) {
         let waits = self.refused != 0 && self.would_fit(self.refused);
         self.relief.fragmented_collections += u64::from(waits);
-        self.relief.free_bytes_before = free_bytes(&self.heap.parts());
+        self.relief.free_bytes_before = free_bytes(&self.heap.usage());
         self.refused = 0;
     }
 
@@ -194,13 +194,13 @@ impl CompactFit<'_> {
 
     /// What a sweep found and left.
     fn swept(&self, objects_before: u32, visited: u64) -> Swept {
-        let (parts, objects) = (self.heap.parts(), self.object_count());
+        let (usage, objects) = (self.heap.usage(), self.object_count());
         Swept {
             live_objects: u64::from(objects),
-            live_bytes: parts.block_bytes as u64,
+            live_bytes: usage.block_bytes as u64,
             freed_objects: u64::from(objects_before - objects),
             free_chunks: free_blocks(&self.heap),
-            free_bytes: free_bytes(&parts),
+            free_bytes: free_bytes(&usage),
             largest_free_bytes: self.heap.details().largest_free_bytes() as u64,
             visited,
         }
@@ -219,8 +219,8 @@ fn lens<'a>(heap: &EntryHeap<'_, Wide>, with_stub: &'a [usize; 2]) -> &'a [usize
 }
 
 /// Free bytes, in page-blocks and in pages.
-const fn free_bytes(parts: &Parts) -> u64 {
-    (parts.size_class_bytes + parts.free_page_bytes) as u64
+const fn free_bytes(usage: &Usage) -> u64 {
+    (usage.size_class_bytes + usage.free_page_bytes) as u64
 }
 
 /// Free page-blocks, and free pages.
@@ -307,8 +307,8 @@ unsafe impl Space for CompactFit<'_> {
         of_objects.map(object)
     }
 
-    fn parts(&self) -> Parts {
-        self.heap.parts()
+    fn usage(&self) -> Usage {
+        self.heap.usage()
     }
 
     /// Verifies the heap, C1 and C2.

@@ -20,7 +20,7 @@ impl<S: OneByOne, K: Clock> Generational<'_, S, K> {
         self.check_counts()?;
         self.gc.space.check()?;
         // At most what lives and what a sweep counted beside the words: both are in the region.
-        let most = 2 * self.gc.space.parts().total() as u64;
+        let most = 2 * self.gc.space.usage().total() as u64;
         let what = "more bytes were counted than there can be; bytes";
         let is_possible = self.live.bytes <= most;
         ensure(is_possible, "Y4", what, self.live.bytes as usize)

@@ -307,8 +307,8 @@ impl<S: Stepwise> Machine<'_, S> {
             gc.pending.pass.unwrap_or(u32::MAX),
         ]);
         // Of an object that is freed in parts, how many are left; how much is merged.
-        let parts = gc.parts();
-        key.extend([parts.block_bytes as u32, parts.free_chunk_bytes as u32]);
+        let usage = gc.usage();
+        key.extend([usage.block_bytes as u32, usage.free_chunk_bytes as u32]);
         key.extend(self.registers.roots.map(number));
         key.push(number(self.registers.weak));
         key.push(self.registers.early.map_or(u32::MAX, number));
@@ -389,7 +389,7 @@ fn bytes_for<I: Index>(objects: usize, settings: Settings) -> usize {
     let enough = |bytes: &usize| {
         let mut region = JunkRegion::new(*bytes, 8, 1);
         let gc = Collector::<FreeList<'_, I>>::new(region.memory(), settings);
-        gc.is_ok_and(|gc| gc.parts().free_chunk_bytes + 4 >= objects * 16)
+        gc.is_ok_and(|gc| gc.usage().free_chunk_bytes + 4 >= objects * 16)
     };
     (0..).step_by(8).find(enough).expect("some region")
 }

@@ -389,7 +389,7 @@ fn every_byte_of_the_region_is_accounted_for() {
         let mut region = JunkRegion::misaligned(10_000 + offset, 8, offset, 1);
         let (mut gc, mut graph) = heap::<Lists>(&mut region);
         gc.alloc(&mut graph, 100).expect("room");
-        assert_eq!(gc.parts().total(), 10_000 + offset);
+        assert_eq!(gc.usage().total(), 10_000 + offset);
     }
 }
 

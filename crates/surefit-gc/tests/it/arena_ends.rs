@@ -441,7 +441,7 @@ fn a_region_that_is_too_small_says_how_large_it_must_be() {
             let mut memory = region(needed + lead);
             let arena = Nothing::with_limits(&mut memory[lead..], limits, |_| Ok(()));
             assert_eq!(
-                arena.map(|mut arena| arena.parts().total()).ok(),
+                arena.map(|mut arena| arena.usage().total()).ok(),
                 Some(needed)
             );
         }
@@ -493,9 +493,9 @@ fn parts_add_up_and_free_bytes_are_free() {
             .expect("room");
         assert_eq!(arena.free_bytes(), free - links * Gc::<Link<'_>>::BYTES);
     }
-    let parts = arena.parts();
-    assert_eq!(parts.total(), 1 << 15);
-    assert_eq!(parts.block_bytes, 10 * (Gc::<Link<'_>>::BYTES - 4));
+    let usage = arena.usage();
+    assert_eq!(usage.total(), 1 << 15);
+    assert_eq!(usage.block_bytes, 10 * (Gc::<Link<'_>>::BYTES - 4));
     arena.collect();
     assert_eq!(arena.free_bytes(), free - Gc::<Link<'_>>::BYTES);
     assert_eq!(arena.totals().allocations, 10);
@@ -565,7 +565,7 @@ fn a_heap_grows_as_far_as_its_region_and_no_further_than_it_must() {
         "{links}"
     );
     assert_eq!(arena.collect().live_objects, links as u64);
-    assert_eq!(arena.parts().total(), 256 << 10);
+    assert_eq!(arena.usage().total(), 256 << 10);
     let totals = arena.totals();
     assert!(totals.collections < 130, "{totals:?}");
     assert_eq!(arena.check(), Ok(()));

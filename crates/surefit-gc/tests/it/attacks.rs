@@ -305,7 +305,7 @@ fn a_space_of_its_own_takes_any_number() {
             assert_eq!(space.check(), Ok(()), "{bytes}, {request}");
         }
         assert!(space.largest_request() < 1 << 15);
-        assert_eq!(space.parts().total(), 1 << 15);
+        assert_eq!(space.usage().total(), 1 << 15);
     }
 }
 

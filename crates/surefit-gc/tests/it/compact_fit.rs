@@ -158,7 +158,7 @@ fn arrays_of_the_recordings_fit() {
     world.collect().expect("nothing to object to");
     (0..7).for_each(|_| world.drop_root(0));
     world.collect().expect("nothing to object to");
-    assert_eq!(world.gc.parts().block_bytes, 0);
+    assert_eq!(world.gc.usage().block_bytes, 0);
 }
 
 /// A program that coalescing alone cannot help: a few objects stay everywhere, and then larger ones
@@ -276,7 +276,7 @@ fn every_byte_of_the_region_is_accounted_for() {
             let mut world = world(&mut region, &config, 7);
             world.alloc(2, 2000).expect("nothing to object to");
             world.alloc(2, 2).expect("nothing to object to");
-            assert_eq!(world.gc.parts().total(), bytes);
+            assert_eq!(world.gc.usage().total(), bytes);
         }
     }
 }

@@ -61,7 +61,7 @@ fn large_objects_lie_behind_all_small_ones_and_next_to_each_other() {
     all.sort_unstable();
     assert_eq!(gc.objects().collect::<Vec<_>>(), all);
     assert_eq!(gc.space().displaced(), Displaced::default());
-    assert_eq!((gc.check(), gc.parts().total()), (Ok(()), 1 << 16));
+    assert_eq!((gc.check(), gc.usage().total()), (Ok(()), 1 << 16));
 }
 
 #[test]
@@ -108,10 +108,10 @@ fn a_large_object_goes_to_the_lists_rather_than_cause_a_collection() {
     let mut region = JunkRegion::new(1 << 16, 64, 1);
     let (mut gc, mut graph) = heap::<Lists>(&mut region, usize::MAX, 4000);
     let garbage = gc.alloc(&mut graph, 3999).expect("room");
-    while gc.parts().free_chunk_bytes > 2000 {
+    while gc.usage().free_chunk_bytes > 2000 {
         rooted(&mut gc, &mut graph, 1000);
     }
-    while gc.parts().free_chunk_bytes > 4 {
+    while gc.usage().free_chunk_bytes > 4 {
         rooted(&mut gc, &mut graph, 8);
     }
     gc.collect(&mut graph);
@@ -230,7 +230,7 @@ fn a_large_object_finds_the_reserve_of_a_smaller_one() {
         assert!(longest_free(&gc) < 6000, "in the lists");
         let twice = rooted(&mut gc, &mut graph, 12_000);
         assert!(graph.roots.iter().all(|&object| object <= twice), "behind");
-        assert_eq!((gc.check(), gc.parts().total()), (Ok(()), 1 << 17));
+        assert_eq!((gc.check(), gc.usage().total()), (Ok(()), 1 << 17));
     }
     on_every_kind_of_index!(judged);
 }
@@ -265,17 +265,17 @@ fn a_full_heap_has_no_reserve() {
     let mut region = JunkRegion::new(1 << 18, 64, 1);
     let (mut gc, mut graph) = heap::<Lists>(&mut region, usize::MAX, Settings::LARGE);
     rooted(&mut gc, &mut graph, 8000);
-    assert!((16_000..16_016).contains(&gc.parts().free_page_bytes));
+    assert!((16_000..16_016).contains(&gc.usage().free_page_bytes));
     while let Ok(object) = gc.alloc(&mut graph, 20) {
         gc.store(object, 1, 0);
         graph.roots.push(object);
     }
-    assert!(gc.parts().free_page_bytes < 32);
+    assert!(gc.usage().free_page_bytes < 32);
     assert!(gc.totals().collections < 10, "{:?}", gc.totals());
     // Everything dead is given back, except a new reserve.
     graph.roots.truncate(1);
     gc.collect(&mut graph);
-    assert!((16_000..16_016).contains(&gc.parts().free_page_bytes));
+    assert!((16_000..16_016).contains(&gc.usage().free_page_bytes));
     assert_eq!(gc.check(), Ok(()));
 }
 
@@ -285,7 +285,7 @@ fn a_reserve_is_an_eighth_of_the_limit_at_most() {
     let (mut gc, mut graph) = heap::<Lists>(&mut region, usize::MAX, Settings::LARGE);
     rooted(&mut gc, &mut graph, 20_000);
     let most = gc.space().heap().limit() / 8;
-    assert!((most - 7..=most + 8).contains(&gc.parts().free_page_bytes));
+    assert!((most - 7..=most + 8).contains(&gc.usage().free_page_bytes));
 }
 
 /// If large objects left more room than the lists have, small ones fill it before the next
@@ -357,7 +357,7 @@ fn growing<I: Index>(limit: usize, live: usize, garbage: usize) -> (Totals, usiz
         let used = graph.roots.len() * 64;
         most_over_live = most_over_live.max(gc.space().heap().limit().saturating_sub(2 * used));
     }
-    assert_eq!((gc.check(), gc.parts().total()), (Ok(()), 1 << 20));
+    assert_eq!((gc.check(), gc.usage().total()), (Ok(()), 1 << 20));
     let limit = gc.space().heap().limit();
     (*gc.totals(), limit, most_over_live)
 }
@@ -461,7 +461,7 @@ fn exhaustion_is_a_value_at_every_point() {
                 );
                 let too_large = gc.alloc(&mut graph, empty + 1);
                 assert_eq!(too_large, Err(Refused::TooLarge { limit: empty }));
-                assert_eq!((gc.check(), gc.parts().total()), (Ok(()), 1 << 13));
+                assert_eq!((gc.check(), gc.usage().total()), (Ok(()), 1 << 13));
                 graph.roots.clear();
             }
             gc.alloc(&mut graph, empty)
@@ -493,7 +493,7 @@ fn a_heap_does_not_grow_in_vain() {
     let limit = gc.space().heap().limit();
     assert_eq!(gc.alloc(&mut graph, 50_000), Err(Refused::NoChunk));
     assert_eq!(gc.space().heap().limit(), limit);
-    let unused = gc.parts().free_page_bytes;
+    let unused = gc.usage().free_page_bytes;
     gc.alloc(&mut graph, unused)
         .expect("with what was free before");
     assert_eq!(gc.check(), Ok(()));

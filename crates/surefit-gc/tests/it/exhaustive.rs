@@ -37,7 +37,7 @@ fn bytes_for<I: Index>(granules: usize, settings: Settings) -> usize {
     let enough = |bytes: &usize| {
         let mut region = JunkRegion::new(*bytes, 8, 1);
         let heap = surefit_gc::Collector::<FreeList<'_, I>>::new(region.memory(), settings);
-        heap.is_ok_and(|gc| gc.parts().free_chunk_bytes + 4 >= granules * 8)
+        heap.is_ok_and(|gc| gc.usage().free_chunk_bytes + 4 >= granules * 8)
     };
     (0..)
         .step_by(8)

@@ -150,8 +150,8 @@ fn refuses_only_what_no_free_chunk_holds_at<I: Index>(settings: &Settings) {
         if world.alloc(1, further).expect("no fault").is_none() {
             let largest = world.gc.space().heap().free_sizes().max().unwrap_or(0);
             assert!(largest < (3 + further) * 4, "{largest} bytes are free");
-            let parts = world.gc.parts();
-            assert!(parts.free_page_bytes <= (3 + further) * 4, "{parts:?}");
+            let usage = world.gc.usage();
+            assert!(usage.free_page_bytes <= (3 + further) * 4, "{usage:?}");
             refusals += 1;
             (0..6).for_each(|_| world.drop_root(random.below(world.root_count() + 1)));
         }

@@ -182,10 +182,10 @@ fn when_a_page_or_an_entry_is_missing() {
     }
     assert_eq!(pages(&heap), all - 1, "the table took one page");
     assert!(made > 2, "the entries before it had room in the slack");
-    let of_table = heap.parts().administrative_bytes;
+    let of_table = heap.usage().administrative_bytes;
     let _ = heap.insert([1_u64; 2]).expect("room");
     assert_eq!(
-        heap.parts().administrative_bytes,
+        heap.usage().administrative_bytes,
         of_table,
         "and has room for more"
     );

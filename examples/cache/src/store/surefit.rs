@@ -58,8 +58,8 @@ impl Surefit {
 
     /// Accounts for every byte of the heap's address space. Linear in the heap.
     #[must_use]
-    pub fn parts(&self) -> surefit_core::Parts {
-        self.heap.heap().parts()
+    pub fn usage(&self) -> surefit_core::Usage {
+        self.heap.heap().usage()
     }
 
     /// Verifies every invariant of the heap. Linear in the heap.

@@ -302,7 +302,7 @@ impl<S: Observed> Replay<'_, '_, S> {
             totals: *self.gc.totals(),
             counters: self.gc.space().counters(),
             moves: self.gc.space().moves(),
-            administrative_bytes: self.gc.parts().administrative_bytes,
+            administrative_bytes: self.gc.usage().administrative_bytes,
             times: self.watch.times(self.gc.totals()),
             ..self.outcome
         }

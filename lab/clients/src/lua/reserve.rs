@@ -74,7 +74,7 @@ impl Reserve {
 
     /// From now on a third of the heap is kept, and less after each collection.
     pub(super) fn start(&mut self, heap: &mut impl RawHeap) {
-        let heap_bytes = heap.parts().total();
+        let heap_bytes = heap.usage().total();
         self.least = heap_bytes / LEAST_PART;
         self.most = heap_bytes / MOST_PART;
         self.expected = self.most;
@@ -172,7 +172,7 @@ mod tests {
         let mut reserve = Reserve::none();
         assert!(!reserve.lacks() && reserve.bytes() == 0);
         reserve.start(&mut heap);
-        let (first, total) = (reserve.bytes(), heap.parts().total());
+        let (first, total) = (reserve.bytes(), heap.usage().total());
         assert!(
             first > total / 3 - total / 24 && first <= total / 3,
             "{first}"

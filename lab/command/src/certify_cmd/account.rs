@@ -11,8 +11,9 @@ use surefit_measure::sizes::per_cent;
 
 /// What the bytes of a certificate are used for. The parts add up to `heap_bytes`.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[schemars(rename = "Parts")]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Parts {
+pub(crate) struct CertificateParts {
     /// Data pages, back-references included.
     pub(crate) data_page_bytes: u64,
     /// Of a shared heap: further data pages, because pins keep objects from moving.
@@ -39,7 +40,7 @@ pub(crate) struct Parts {
     pub(crate) control_bytes: u64,
 }
 
-impl Parts {
+impl CertificateParts {
     pub(super) fn of_owner(parts: &CertifiedParts, control_bytes: usize) -> Self {
         Self {
             data_page_bytes: parts.data_page_bytes as u64,
@@ -151,7 +152,7 @@ fn live_bytes(config: &Config, demand: &Demand<'_>) -> u64 {
 
 /// The account as lines: each part, its bytes, and its share of the sum.
 pub(super) struct Account<'a> {
-    pub(super) parts: &'a Parts,
+    pub(super) parts: &'a CertificateParts,
     pub(super) data_pages: Option<DataPages>,
     pub(super) heap_bytes: u64,
 }

@@ -7,7 +7,7 @@ use surefit_measure::registry::Kind;
 use surefit_measure::spec::{Choice, Spec};
 use surefit_measure::subjects::compact::{Options, Words};
 
-use super::account::Parts;
+use super::account::CertificateParts;
 use super::asked::Asked;
 use super::needed::Resizes;
 use super::report::{Certified, LargestFree, Report};
@@ -72,7 +72,7 @@ fn certified<W: Width>(
     Ok(Certified {
         demand: name.to_owned(),
         heap_bytes: (certificate.heap_bytes + control) as u64,
-        parts: Parts::of_owner(&certificate.parts, control),
+        parts: CertificateParts::of_owner(&certificate.parts, control),
         back_reference_bytes: certificate.parts.back_reference_bytes as u64,
         moves_max_per_op: Some(certificate.moves_max_per_op),
         moved_bytes_max_per_op: certificate.moved_bytes_max_per_op,

@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::account::{Account, DataPages, Parts};
+use super::account::{Account, CertificateParts, DataPages};
 use super::proposed::Proposals;
 use super::runs::Runs;
 use super::target::Target;
@@ -47,7 +47,7 @@ pub(crate) struct Report {
     /// The heap size that suffices, in bytes.
     pub(crate) heap_bytes: u64,
     /// What these bytes are used for.
-    pub(crate) parts: Parts,
+    pub(crate) parts: CertificateParts,
     /// What the data pages among them are for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) data_pages: Option<DataPages>,
@@ -113,7 +113,7 @@ pub(crate) struct Certified {
     /// The heap size that suffices, in bytes.
     pub(crate) heap_bytes: u64,
     /// What these bytes are used for.
-    pub(crate) parts: Parts,
+    pub(crate) parts: CertificateParts,
     /// The most bytes of the data pages that back-references of live objects cause.
     pub(crate) back_reference_bytes: u64,
     /// The most moves when one page-block is freed.
@@ -306,7 +306,7 @@ impl fmt::Display for Report {
 
 #[cfg(test)]
 mod tests {
-    use super::{Budget, Certified, Parts, Report, Runs};
+    use super::{Budget, CertificateParts, Certified, Report, Runs};
 
     fn two_certificates() -> Report {
         let mut report = Report {
@@ -322,9 +322,9 @@ mod tests {
             report.add(Certified {
                 demand: "joint".to_owned(),
                 heap_bytes,
-                parts: Parts {
+                parts: CertificateParts {
                     data_page_bytes: heap_bytes,
-                    ..Parts::default()
+                    ..CertificateParts::default()
                 },
                 ..Certified::default()
             });

@@ -7,7 +7,7 @@ use surefit_measure::registry::Kind;
 use surefit_measure::spec::{Choice, Spec};
 use surefit_measure::steps::LEAST_ALIGN;
 
-use super::account::Parts;
+use super::account::CertificateParts;
 use super::asked::{Asked, Source};
 use super::needed::{Resizes, union};
 use super::report::{Certified, Report};
@@ -186,7 +186,7 @@ impl Shared {
         Ok(Certified {
             demand: reading.to_owned(),
             heap_bytes: (certificate.heap_bytes + control) as u64,
-            parts: Parts::of_shared(&certificate.parts, control),
+            parts: CertificateParts::of_shared(&certificate.parts, control),
             back_reference_bytes: BACK_REFERENCE_BYTES * objects(demand),
             moves_max_per_op: None,
             moved_bytes_max_per_op: work.copied_bytes_max_per_free,

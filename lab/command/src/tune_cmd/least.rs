@@ -38,13 +38,14 @@ pub(crate) struct Least {
     /// They are needed after so many events.
     pub(crate) after_events: u64,
     /// Where they are.
-    pub(crate) parts: Parts,
+    pub(crate) parts: RegionParts,
 }
 
 /// The parts of a region after one event, with full compaction. Their sum is the region.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[schemars(rename = "Parts")]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Parts {
+pub(crate) struct RegionParts {
     /// Requests that are live then.
     pub(crate) live_bytes: u64,
     /// Page-blocks in use less these requests; spines too.
@@ -91,17 +92,17 @@ pub(super) fn least(run: &Run, given: &str, classes: usize) -> Result<Option<Lea
     }))
 }
 
-fn of_width<W: Width>(run: &Run, config: &Config) -> Option<(u64, Parts)> {
+fn of_width<W: Width>(run: &Run, config: &Config) -> Option<(u64, RegionParts)> {
     let bytes = smallest_region::<W>(run, config)?;
     let used = blocks_used::<W>(run, config)?;
     let most_entries = used.iter().sum::<u64>().max(run.most_before as u64);
     let geometry = config.geometry();
     let requests = run.kinds.iter().zip(&run.weights);
     let requests = requests.map(|(kind, count)| kind.size as u64 * *count as u64);
-    let mut parts = Parts {
+    let mut parts = RegionParts {
         live_bytes: requests.sum(),
         entry_bytes: most_entries * W::ENTRY_BYTES as u64,
-        ..Parts::default()
+        ..RegionParts::default()
     };
     let mut in_blocks = 0;
     for (class, used) in geometry.classes().zip(used) {

@@ -8,7 +8,7 @@
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use surefit_core::Parts;
+use surefit_core::Usage;
 
 use super::replay::{Hooks, Stop, Stopped, Table, drain_left, replay, replay_part};
 use super::residence::{Place, Residence};
@@ -39,7 +39,7 @@ pub struct Checking<'a> {
 #[derive(Clone, Debug, Default)]
 pub struct Checked {
     /// The account of the region at the peak.
-    pub parts_at_peak: Option<Parts>,
+    pub usage_at_peak: Option<Usage>,
     /// Requested bytes of live objects in pieces at the peak.
     pub bytes_in_pieces_at_peak: u64,
     /// Everything that was moved.
@@ -229,27 +229,27 @@ impl<'a> Checker<'a> {
 
     fn account<S: Subject>(&mut self, subject: &S) -> Result<(), Stop> {
         self.checked.bytes_in_pieces_at_peak = self.live_in_pieces;
-        self.checked.parts_at_peak = self.parts(subject)?;
+        self.checked.usage_at_peak = self.usage(subject)?;
         verify_heap(subject)
     }
 
     /// The account of the region: it is exact, and page-blocks hold at least what is live.
-    fn parts<S: Subject>(&self, subject: &S) -> Result<Option<Parts>, Stop> {
-        let parts = subject.parts();
-        match (parts, self.pass.heap_bytes) {
-            (Some(parts), Some(bytes)) if parts.total() != bytes => broken(&format!(
-                "the parts add up to {} of {bytes} bytes: {parts:?}",
-                parts.total()
+    fn usage<S: Subject>(&self, subject: &S) -> Result<Option<Usage>, Stop> {
+        let usage = subject.usage();
+        match (usage, self.pass.heap_bytes) {
+            (Some(usage), Some(bytes)) if usage.total() != bytes => broken(&format!(
+                "the parts add up to {} of {bytes} bytes: {usage:?}",
+                usage.total()
             ))?,
-            (Some(parts), _) if (parts.block_bytes as u64) < self.residence.live_bytes() => {
+            (Some(usage), _) if (usage.block_bytes as u64) < self.residence.live_bytes() => {
                 broken(&format!(
                     "{} bytes of page-blocks hold more than that",
-                    parts.block_bytes
+                    usage.block_bytes
                 ))?;
             }
             _ => (),
         }
-        Ok(parts)
+        Ok(usage)
     }
 }
 
@@ -310,8 +310,8 @@ impl<S: Subject> Hooks<S> for Checker<'_> {
     ) -> Result<(), Stop> {
         self.count_pieces(step);
         if self.residence.done(step, event) {
-            let parts = self.parts(subject)?;
-            self.residence.sample(event, parts);
+            let usage = self.usage(subject)?;
+            self.residence.sample(event, usage);
         }
         if event == self.pass.steps.peak_event {
             return self.account(subject);

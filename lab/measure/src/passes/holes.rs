@@ -155,7 +155,7 @@ impl Survey<'_> {
             let object = unsafe { table.get_mut(slot) };
             self.place(subject, object, (stack, step), &mut pages)?;
         }
-        let exact = subject.parts().map(|parts| parts.size_class_bytes as f64);
+        let exact = subject.usage().map(|usage| usage.size_class_bytes as f64);
         self.found = divide(&pages, sites, exact);
         Ok(())
     }

@@ -4,7 +4,7 @@
 //! without a region replays in a process of its own, and what counts is how much this process grew
 //! since the replay began: the malloc's memory, with a few hundred kilobytes of the process itself.
 
-use surefit_core::Parts;
+use surefit_core::Usage;
 use surefit_os::{Extent, resident};
 
 use crate::results::{AtPeak, ResidentSample};
@@ -85,9 +85,9 @@ impl Residence {
         self.live_bytes
     }
 
-    /// Takes a sample, if the kernel says what is resident; `parts` is the account of the region.
+    /// Takes a sample, if the kernel says what is resident; `usage` is the account of the region.
     #[cold]
-    pub fn sample(&mut self, event: usize, parts: Option<Parts>) {
+    pub fn sample(&mut self, event: usize, usage: Option<Usage>) {
         let resident = match self.place {
             Place::Region(extent) => extent.touched_bytes().map(|bytes| bytes as u64),
             Place::Process => {
@@ -101,7 +101,7 @@ impl Residence {
                 event: event as u64,
                 live_bytes: self.live_bytes,
                 resident_bytes,
-                parts: parts.map(|parts| AtPeak::of(parts, self.live_bytes)),
+                parts: usage.map(|usage| AtPeak::of(usage, self.live_bytes)),
             };
         }
     }
@@ -125,14 +125,14 @@ pub fn over_live(samples: &[ResidentSample]) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use surefit_core::Parts;
+    use surefit_core::Usage;
     use surefit_os::Reservation;
 
     use super::{Place, Residence, SAMPLES, over_live};
     use crate::results::{AtPeak, ResidentSample};
     use crate::steps::{Action, Step};
 
-    const PARTS: Parts = Parts {
+    const USAGE: Usage = Usage {
         block_bytes: 128,
         page_internal_bytes: 0,
         size_class_bytes: 0,
@@ -167,7 +167,7 @@ mod tests {
         for (event, (step, ..)) in steps.iter().enumerate() {
             region.memory()[4096 * event].write(1);
             assert!(residence.done(*step, event));
-            residence.sample(event, (event == 0).then_some(PARTS));
+            residence.sample(event, (event == 0).then_some(USAGE));
         }
         let samples = residence.samples();
         let expected = steps
@@ -177,7 +177,7 @@ mod tests {
                 event: event as u64,
                 live_bytes: step.2,
                 resident_bytes: step.1,
-                parts: (event == 0).then(|| AtPeak::of(PARTS, 100)),
+                parts: (event == 0).then(|| AtPeak::of(USAGE, 100)),
             });
         assert_eq!(samples, expected.collect::<Vec<_>>());
         assert_eq!(over_live(&samples), Some(10.0 * 4096.0 / 800.0));

@@ -6,7 +6,7 @@ use std::ptr;
 
 use anyhow::{Result, bail};
 use surefit_compact::Wide;
-use surefit_core::{Corruption, Parts, Refused};
+use surefit_core::{Corruption, Refused, Usage};
 use surefit_papers::block_table::certify::{FrameDemand, certify};
 use surefit_papers::block_table::{BlockTableConfig, BlockTableHeap, Bytes, BytesName};
 
@@ -202,10 +202,10 @@ impl Subject for Frames<'_> {
         self.heap.frame_bytes()
     }
 
-    fn parts(&self) -> Option<Parts> {
-        let mut parts = self.heap.parts();
-        parts.administrative_bytes += control_bytes();
-        Some(parts)
+    fn usage(&self) -> Option<Usage> {
+        let mut usage = self.heap.usage();
+        usage.administrative_bytes += control_bytes();
+        Some(usage)
     }
 
     fn check(&self) -> Result<(), Corruption> {

@@ -5,9 +5,9 @@ use std::mem::MaybeUninit;
 use std::ptr;
 
 use surefit_compact::branded::{BrandedBytes, BrandedHeap, BrandedName, Scoped};
-use surefit_core::{Corruption, Parts, Refused};
+use surefit_core::{Corruption, Refused, Usage};
 
-use super::figures::{classes, moves, parts};
+use super::figures::{classes, moves, usage};
 use crate::subject::{Classes, Moves, Subject};
 
 /// A branded heap as the subject of a replay, for as long as its brand.
@@ -80,8 +80,8 @@ impl<'b> Subject for Branded<'_, '_, 'b> {
         unsafe { &mut *ptr::from_mut(chunk) }
     }
 
-    fn parts(&self) -> Option<Parts> {
-        Some(parts(self.heap.as_heap()))
+    fn usage(&self) -> Option<Usage> {
+        Some(usage(self.heap.as_heap()))
     }
 
     fn classes(&self) -> Option<Classes> {

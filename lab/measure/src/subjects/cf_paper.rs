@@ -6,7 +6,7 @@ use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
 use anyhow::{Result, bail};
-use surefit_core::{Corruption, Parts, Refused};
+use surefit_core::{Corruption, Refused, Usage};
 use surefit_papers::cf_paper::{Classes, FROM_16, FROM_32, GRANULE, Published};
 
 use crate::keys::Keys;
@@ -110,10 +110,10 @@ impl Subject for Replayed<'_> {
         &mut bytes[offset..]
     }
 
-    fn parts(&self) -> Option<Parts> {
-        let mut parts = self.0.parts();
-        parts.administrative_bytes += size_of::<Published<'_>>().next_multiple_of(8);
-        Some(parts)
+    fn usage(&self) -> Option<Usage> {
+        let mut usage = self.0.usage();
+        usage.administrative_bytes += size_of::<Published<'_>>().next_multiple_of(8);
+        Some(usage)
     }
 
     fn check(&self) -> Result<(), Corruption> {

@@ -9,12 +9,12 @@ use anyhow::{Result, bail};
 use surefit_compact::certify::{DemandMeter, certify, pages_max};
 use surefit_compact::layout::fixed_bytes;
 use surefit_compact::{Bound, Config, Heap, Keyed, Medium, Narrow, Tail, Wide, Width};
-use surefit_core::{Corruption, Parts, Refused};
+use surefit_core::{Corruption, Refused, Usage};
 use surefit_direct::DirectHeap;
 
 use super::branded::Branded;
 use super::cf_keys::{cf_keys, config};
-use super::figures::{classes, control_bytes, moves, parts};
+use super::figures::{classes, control_bytes, moves, usage};
 use super::name::{Name, handle};
 use super::pointer::{AtLeast, Pointers};
 use super::raw::{Counted, Raw};
@@ -259,8 +259,8 @@ impl<W: Width> Subject for Moving<'_, W> {
         unsafe { &mut *ptr::from_mut(chunk) }
     }
 
-    fn parts(&self) -> Option<Parts> {
-        Some(parts(&self.heap))
+    fn usage(&self) -> Option<Usage> {
+        Some(usage(&self.heap))
     }
 
     fn classes(&self) -> Option<Classes> {

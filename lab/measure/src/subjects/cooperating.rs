@@ -12,7 +12,7 @@ use std::mem::{self, MaybeUninit};
 use std::ptr::NonNull;
 
 use anyhow::{Result, bail};
-use surefit_core::{Corruption, Parts, RawHeap, Refused};
+use surefit_core::{Corruption, RawHeap, Refused, Usage};
 use surefit_direct::DirectHeap;
 
 use crate::keys::Keys;
@@ -197,10 +197,10 @@ impl Subject for Program<'_> {
         &mut bytes[offset..]
     }
 
-    fn parts(&self) -> Option<Parts> {
-        let mut parts = self.heap.parts();
-        parts.administrative_bytes += size_of::<DirectHeap<'_>>().next_multiple_of(8);
-        Some(parts)
+    fn usage(&self) -> Option<Usage> {
+        let mut usage = self.heap.usage();
+        usage.administrative_bytes += size_of::<DirectHeap<'_>>().next_multiple_of(8);
+        Some(usage)
     }
 
     fn check(&self) -> Result<(), Corruption> {

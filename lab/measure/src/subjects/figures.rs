@@ -1,15 +1,15 @@
 //! What a moving heap of one owner reports.
 
 use surefit_compact::{Geometry, Heap, Width};
-use surefit_core::Parts;
+use surefit_core::Usage;
 
 use crate::subject::{ClassUse, Classes, Moves};
 
 /// What every byte of a heap is used for, its control structure included.
-pub(super) fn parts<W: Width>(heap: &Heap<'_, W>) -> Parts {
-    let mut parts = heap.parts();
-    parts.administrative_bytes += control_bytes::<W>();
-    parts
+pub(super) fn usage<W: Width>(heap: &Heap<'_, W>) -> Usage {
+    let mut usage = heap.usage();
+    usage.administrative_bytes += control_bytes::<W>();
+    usage
 }
 
 /// What the pages of each size-class hold.

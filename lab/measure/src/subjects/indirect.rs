@@ -16,7 +16,7 @@ use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
 
 use anyhow::Result;
-use surefit_core::{Corruption, Parts, Refused};
+use surefit_core::{Corruption, Refused, Usage};
 use surefit_direct::DirectHeap;
 
 use super::raw::Raw;
@@ -209,8 +209,8 @@ impl<H: PointerHeap> Subject for Behind<H> {
         &mut bytes[offset..]
     }
 
-    fn parts(&self) -> Option<Parts> {
-        self.heap.parts()
+    fn usage(&self) -> Option<Usage> {
+        self.heap.usage()
     }
 
     fn check(&self) -> Result<(), Corruption> {

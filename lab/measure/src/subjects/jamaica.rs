@@ -7,7 +7,7 @@ use std::alloc::Layout;
 use std::mem::MaybeUninit;
 
 use anyhow::{Result, anyhow, bail};
-use surefit_core::{Corruption, Parts, Refused};
+use surefit_core::{Corruption, Refused, Usage};
 use surefit_freelist::jamaica::{Array, Bytes, Jamaica, Object};
 
 use crate::keys::Keys;
@@ -219,10 +219,10 @@ impl<const B: usize> Subject for Blocks<'_, B> {
         1
     }
 
-    fn parts(&self) -> Option<Parts> {
-        let mut parts = self.heap.parts();
-        parts.administrative_bytes += size_of::<Jamaica<'_, B>>().next_multiple_of(8);
-        Some(parts)
+    fn usage(&self) -> Option<Usage> {
+        let mut usage = self.heap.usage();
+        usage.administrative_bytes += size_of::<Jamaica<'_, B>>().next_multiple_of(8);
+        Some(usage)
     }
 
     fn check(&self) -> Result<(), Corruption> {

@@ -4,7 +4,7 @@ use std::alloc::Layout;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
-use surefit_core::{Corruption, Parts, Refused};
+use surefit_core::{Corruption, Refused, Usage};
 use surefit_freelist::Counters;
 
 use crate::keys::Keys;
@@ -99,8 +99,8 @@ impl<H: PointerHeap> Subject for Pointers<H> {
         &mut bytes[offset..]
     }
 
-    fn parts(&self) -> Option<Parts> {
-        self.0.parts()
+    fn usage(&self) -> Option<Usage> {
+        self.0.usage()
     }
 
     fn check(&self) -> Result<(), Corruption> {
@@ -168,8 +168,8 @@ unsafe impl<H: PointerHeap> PointerHeap for AtLeast<H> {
         unsafe { self.heap.resize(object, layout, new_layout) }
     }
 
-    fn parts(&self) -> Option<Parts> {
-        self.heap.parts()
+    fn usage(&self) -> Option<Usage> {
+        self.heap.usage()
     }
 
     fn check(&self) -> Result<(), Corruption> {
@@ -219,8 +219,8 @@ unsafe impl surefit_core::RawHeap for Through<'_> {
         unsafe { self.0.resize(object, layout, new) }
     }
 
-    fn parts(&self) -> Parts {
-        self.0.parts().unwrap_or_default()
+    fn usage(&self) -> Usage {
+        self.0.usage().unwrap_or_default()
     }
 
     fn check(&self) -> Result<(), Corruption> {

@@ -4,7 +4,7 @@ use std::alloc::Layout;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
-use surefit_core::{Corruption, Parts, RawHeap, Refused};
+use surefit_core::{Corruption, RawHeap, Refused, Usage};
 use surefit_freelist::{
     BestFit, BinnedFit, Buddy, Counters, FirstFit, HalfFit, Heap, Index, NextFit, Tlsf, TreeFit,
     WorstFit,
@@ -58,10 +58,10 @@ unsafe impl<H: Counted> PointerHeap for Raw<H> {
         unsafe { self.0.resize(object, layout, new_layout.size()) }
     }
 
-    fn parts(&self) -> Option<Parts> {
-        let mut parts = self.0.parts();
-        parts.administrative_bytes += size_of::<H>().next_multiple_of(8);
-        Some(parts)
+    fn usage(&self) -> Option<Usage> {
+        let mut usage = self.0.usage();
+        usage.administrative_bytes += size_of::<H>().next_multiple_of(8);
+        Some(usage)
     }
 
     fn check(&self) -> Result<(), Corruption> {

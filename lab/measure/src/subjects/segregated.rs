@@ -9,7 +9,7 @@ use std::ptr::NonNull;
 
 use anyhow::{Result, bail};
 use surefit_clients::lists::{Choice, Finds, Lists};
-use surefit_core::{Corruption, Parts, RawHeap, Refused};
+use surefit_core::{Corruption, RawHeap, Refused, Usage};
 use surefit_freelist::{Coalescing, Counters, Heap, Index, LastList, Lookup, SegregatedFit, When};
 
 use super::pointer::Pointers;
@@ -174,10 +174,10 @@ unsafe impl PointerHeap for AnyHeap<'_> {
         unsafe { self.heap.resize(object, layout, new_layout.size()) }
     }
 
-    fn parts(&self) -> Option<Parts> {
-        let mut parts = self.heap.parts();
-        parts.administrative_bytes += self.control_bytes;
-        Some(parts)
+    fn usage(&self) -> Option<Usage> {
+        let mut usage = self.heap.usage();
+        usage.administrative_bytes += self.control_bytes;
+        Some(usage)
     }
 
     fn check(&self) -> Result<(), Corruption> {

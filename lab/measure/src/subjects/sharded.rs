@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 use surefit_compact::certify::{Demand, SharedCertificate, Sharing, Uncertifiable, certify_shared};
 use surefit_compact::shared::{Local, PerClass, PerHeap, ShardedHeap, SharedConfig, Stepwise};
 use surefit_compact::{Config, Tail};
-use surefit_core::{Corruption, Parts, Refused};
+use surefit_core::{Corruption, Refused, Usage};
 
 use super::cf_keys::{cf_keys, config};
 use super::name::{Name, handle};

@@ -14,7 +14,7 @@ use surefit_compact::shared::{
     Granularity, Local, PerClass, PerHeap, PerPage, SharedConfig, SharedHeap, Stepwise,
 };
 use surefit_compact::{Config, Tail, Wide};
-use surefit_core::{Corruption, Parts, Refused};
+use surefit_core::{Corruption, Refused, Usage};
 
 use super::cf_keys::{cf_keys, config};
 use super::name::{Name, handle};
@@ -296,10 +296,10 @@ macro_rules! subject_of_one_thread {
                 false
             }
 
-            fn parts(&self) -> Option<Parts> {
-                let mut parts = self.heap.parts();
-                parts.administrative_bytes += size_of::<$heap<'_, Lock, G>>().next_multiple_of(8);
-                Some(parts)
+            fn usage(&self) -> Option<Usage> {
+                let mut usage = self.heap.usage();
+                usage.administrative_bytes += size_of::<$heap<'_, Lock, G>>().next_multiple_of(8);
+                Some(usage)
             }
 
             fn check(&self) -> Result<(), Corruption> {

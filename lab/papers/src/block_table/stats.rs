@@ -7,7 +7,7 @@
 )]
 
 use surefit_compact::Width;
-use surefit_core::Parts;
+use surefit_core::Usage;
 
 use super::heap::BlockTableHeap;
 
@@ -164,12 +164,12 @@ impl<W: Width<Generation = ()>> BlockTableHeap<'_, W> {
         reason = "counts and bytes of the parts of one region"
     )]
     #[must_use]
-    pub fn parts(&self) -> Parts {
-        let table = self.table.look(|heap| heap.parts());
+    pub fn usage(&self) -> Usage {
+        let table = self.table.look(|heap| heap.usage());
         let frame = self.config.frame_bytes();
         let frame_page_bytes = self.frames.pages.get() as usize * self.config.page_bytes();
         let rows = table.block_bytes - frame_page_bytes;
-        Parts {
+        Usage {
             block_bytes: self.live_frames() as usize * frame,
             free_chunk_bytes: self.frames.available() as usize * frame,
             administrative_bytes: table.administrative_bytes + rows,

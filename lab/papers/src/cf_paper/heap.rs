@@ -4,7 +4,7 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::ptr::NonNull;
 
-use surefit_core::{Corruption, Parts, Refused, ensure};
+use surefit_core::{Corruption, Refused, Usage, ensure};
 
 use super::classes::{Classes, MOST_CLASSES, PAGE_BYTES, PAYLOAD_BYTES};
 use super::header::{HEADER_BYTES, Header, Page};
@@ -283,38 +283,38 @@ impl<'m> Published<'m> {
 
     /// Where every byte of the region is.
     #[must_use]
-    pub fn parts(&self) -> Parts {
+    pub fn usage(&self) -> Usage {
         let never_used = self.memory.pages() - self.memory.opened();
-        let mut parts = Parts {
+        let mut usage = Usage {
             administrative_bytes: self.memory.outside_bytes(),
             free_page_bytes: never_used as usize * PAGE_BYTES,
-            ..Parts::default()
+            ..Usage::default()
         };
         for used_for in self.uses() {
             match used_for {
-                Use::Page(page) => self.add_page(&mut parts, self.memory.header(page)),
+                Use::Page(page) => self.add_page(&mut usage, self.memory.header(page)),
                 Use::Run(run) => {
-                    parts.block_bytes += run.pages as usize * PAGE_BYTES - run.tail as usize;
-                    parts.large_tail_bytes += run.tail as usize;
+                    usage.block_bytes += run.pages as usize * PAGE_BYTES - run.tail as usize;
+                    usage.large_tail_bytes += run.tail as usize;
                 }
                 Use::Inside => {}
             }
         }
-        parts
+        usage
     }
 
-    fn add_page(&self, parts: &mut Parts, header: &Header) {
+    fn add_page(&self, usage: &mut Usage, header: &Header) {
         if header.used == 0 {
-            parts.free_page_bytes += PAGE_BYTES;
+            usage.free_page_bytes += PAGE_BYTES;
             return;
         }
         let block = usize::from(self.classes.block_bytes(header.class));
         let used = usize::from(header.used) * block;
         let all = usize::from(self.classes.blocks(header.class)) * block;
-        parts.block_bytes += used;
-        parts.size_class_bytes += all - used;
-        parts.page_internal_bytes += PAYLOAD_BYTES - all;
-        parts.administrative_bytes += HEADER_BYTES;
+        usage.block_bytes += used;
+        usage.size_class_bytes += all - used;
+        usage.page_internal_bytes += PAYLOAD_BYTES - all;
+        usage.administrative_bytes += HEADER_BYTES;
     }
 
     /// Verifies Q1 to Q3.

@@ -102,7 +102,7 @@ fn a_block_table_answers_lengths_of_any_size() {
             heap.compact(budget);
         }
         heap.check().expect("sound");
-        assert_eq!(heap.parts().total(), REGION);
+        assert_eq!(heap.usage().total(), REGION);
     }
     for frame in [16, 32, 1024] {
         run::<Wide>(frame);
@@ -140,7 +140,7 @@ fn a_block_table_heap_refuses_what_no_region_holds() {
         let mut region = JunkRegion::new(9 * page + 20_000, page, 3);
         let heap = BlockTableHeap::<Wide>::new(region.memory(), &config).expect("large enough");
         let mut object = heap.alloc(small()).expect("room");
-        let before = (heap.stats(), heap.parts());
+        let before = (heap.stats(), heap.usage());
         for layout in too_large()
             .filter(|layout| layout.size() > 400_000)
             .chain(too_aligned())
@@ -159,7 +159,7 @@ fn a_block_table_heap_refuses_what_no_region_holds() {
             let _ = (heap.row_class_stats(size), config.frames_of(size));
         }
         heap.compact(u64::MAX);
-        assert_eq!((heap.stats(), heap.parts()), before);
+        assert_eq!((heap.stats(), heap.usage()), before);
         assert_eq!(heap.check(), Ok(()));
     }
 }

@@ -334,7 +334,7 @@ fn an_exhausted_heap_refuses_and_is_unchanged() {
         while let Ok(bytes) = heap.alloc(layout(size, 8)) {
             live.push(bytes);
         }
-        let full = (heap.stats(), heap.parts());
+        let full = (heap.stats(), heap.usage());
         for _ in 0..3 {
             let refused = heap.alloc(layout(size, 8)).expect_err("full");
             assert!(
@@ -344,7 +344,7 @@ fn an_exhausted_heap_refuses_and_is_unchanged() {
         }
         let grown = heap.resize(&mut live[0], layout(90_000, 8));
         assert!(grown.is_err() && live[0].len() == size);
-        assert_eq!(full, (heap.stats(), heap.parts()));
+        assert_eq!(full, (heap.stats(), heap.usage()));
         heap.check().expect("sound");
         let count = live.len();
         live.drain(..).for_each(|bytes| heap.free_bytes(bytes));
@@ -524,20 +524,20 @@ fn the_parts_say_what_the_frames_and_the_table_hold() {
     let config = config::<Wide>(32, Bound::DEFAULT, 1024);
     let mut region = JunkRegion::misaligned(100_000, 1024, 40, 10);
     let heap = wide(&mut region, &config);
-    let empty = heap.parts();
+    let empty = heap.usage();
     assert_eq!((empty.block_bytes, empty.total()), (0, 100_000));
     let object = heap.alloc(layout(100, 8)).expect("room");
-    let parts = heap.parts();
+    let usage = heap.usage();
     let row = heap.row_class_stats(100).expect("one piece");
     assert_eq!((row.live, row.pages, row.entries), (1, 1, 4));
     assert_eq!(
-        (parts.block_bytes, parts.free_chunk_bytes),
+        (usage.block_bytes, usage.free_chunk_bytes),
         (128, 1024 - 128)
     );
-    assert_eq!(parts.size_class_bytes, (row.blocks as usize - 1) * 16);
-    assert_eq!(parts.total(), 100_000);
+    assert_eq!(usage.size_class_bytes, (row.blocks as usize - 1) * 16);
+    assert_eq!(usage.total(), 100_000);
     heap.free_bytes(object);
-    let freed = heap.parts();
+    let freed = heap.usage();
     assert_eq!(freed.free_chunk_bytes, 1024, "frames stay frames");
     assert_eq!(freed.free_page_bytes, empty.free_page_bytes - 1024);
 }

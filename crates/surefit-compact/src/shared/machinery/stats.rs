@@ -6,7 +6,7 @@
 use lock_api::RawMutex;
 use surefit_classes::automaton::incremental::over;
 use surefit_classes::{Bound, SizeClass};
-use surefit_core::Parts;
+use surefit_core::Usage;
 
 use super::engine::SharedEngine;
 use super::group::Section;
@@ -86,7 +86,7 @@ impl SharedStats {
 
 impl<R: RawMutex, G: Granularity> SharedEngine<'_, R, G> {
     /// What a size-class of an instance holds now; `None` if the geometry has no such class.
-    pub(crate) fn usage(&self, instance: u32, class: SizeClass) -> Option<ClassUsage> {
+    pub(crate) fn class_usage(&self, instance: u32, class: SizeClass) -> Option<ClassUsage> {
         let class = self.pages.geometry.class(class.index())?;
         let section = self.enter(self.group_of(instance, class));
         let counts = self.counts(&section, class);
@@ -122,10 +122,10 @@ impl<R: RawMutex, G: Granularity> SharedEngine<'_, R, G> {
     /// Where every byte of the region is. If no other thread works on the heap, the parts add up to
     /// its size. Otherwise a page that changes its group meanwhile may be counted twice, or not at
     /// all; no part becomes negative.
-    pub(crate) fn parts(&self, skipped: usize) -> Parts {
+    pub(crate) fn usage(&self, skipped: usize) -> Usage {
         let geometry = self.pages.geometry;
         let page = geometry.page_bytes();
-        let mut parts = Parts::default();
+        let mut usage = Usage::default();
         let mut pages = 0;
         for group in self.all_groups() {
             let section = self.enter(group);
@@ -135,17 +135,17 @@ impl<R: RawMutex, G: Granularity> SharedEngine<'_, R, G> {
             let (live, used) = (section.live() as usize, section.class.pages() as usize);
             let reserved = usize::from(section.moving.get().is_some());
             let tail = geometry.leaf_bytes(class) + geometry.back_reference_bytes(class);
-            parts.block_bytes += live * bytes;
-            parts.transient_bytes += reserved * bytes;
-            parts.size_class_bytes += (used * blocks - live - reserved) * bytes;
-            parts.administrative_bytes += used * tail;
-            parts.page_internal_bytes += used * (page - blocks * bytes - tail);
+            usage.block_bytes += live * bytes;
+            usage.transient_bytes += reserved * bytes;
+            usage.size_class_bytes += (used * blocks - live - reserved) * bytes;
+            usage.administrative_bytes += used * tail;
+            usage.page_internal_bytes += used * (page - blocks * bytes - tail);
             pages += used;
         }
         let pool = self.store.pool();
         let data = pool.floor & !(page - 1);
-        parts.free_page_bytes = data.saturating_sub(pages * page);
-        parts.administrative_bytes += skipped + self.pages.memory.len() - data;
-        parts
+        usage.free_page_bytes = data.saturating_sub(pages * page);
+        usage.administrative_bytes += skipped + self.pages.memory.len() - data;
+        usage
     }
 }

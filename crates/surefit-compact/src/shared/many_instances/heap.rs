@@ -14,7 +14,7 @@ use core::fmt;
 use core::mem::MaybeUninit;
 
 use lock_api::RawMutex;
-use surefit_core::{Corruption, Parts, Refused};
+use surefit_core::{Corruption, Refused, Usage};
 use zerocopy::Immutable;
 
 use super::guard::{ShardedPinned, ShardedPinnedMut};
@@ -403,8 +403,8 @@ impl<R: RawMutex, G: Stepwise> ShardedHeap<'_, R, G> {
     /// Where every byte of the region is. If no other thread works on the heap, the parts add up to
     /// its size. Otherwise a page that changes its size-class meanwhile may be counted twice, or
     /// not at all.
-    pub fn parts(&self) -> Parts {
-        self.objects.engine.parts(self.objects.skipped)
+    pub fn usage(&self) -> Usage {
+        self.objects.engine.usage(self.objects.skipped)
     }
 
     /// Verifies every numbered invariant. With `debts`, size-classes may exceed their bound, which

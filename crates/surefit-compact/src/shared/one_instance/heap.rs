@@ -16,7 +16,7 @@ use core::mem::MaybeUninit;
 
 use lock_api::RawMutex;
 use surefit_classes::SizeClass;
-use surefit_core::{Corruption, Parts, Refused};
+use surefit_core::{Corruption, Refused, Usage};
 use zerocopy::Immutable;
 
 use crate::handle::{Byte, Bytes, Handle};
@@ -252,14 +252,14 @@ impl<'m, R: RawMutex, G: Granularity> SharedHeap<'m, R, G> {
     /// What a size-class holds now; `None` if the heap's geometry has no such class. O(1), under
     /// one lock.
     pub fn class_usage(&self, class: SizeClass) -> Option<ClassUsage> {
-        self.objects.engine.usage(0, class)
+        self.objects.engine.class_usage(0, class)
     }
 
     /// Where every byte of the region is. If no other thread works on the heap, the parts add up to
     /// its size. Otherwise a page that changes its size-class meanwhile may be counted twice, or
     /// not at all.
-    pub fn parts(&self) -> Parts {
-        self.objects.engine.parts(self.objects.skipped)
+    pub fn usage(&self) -> Usage {
+        self.objects.engine.usage(self.objects.skipped)
     }
 
     /// Verifies every numbered invariant. With `debts`, size-classes may exceed their bound, which

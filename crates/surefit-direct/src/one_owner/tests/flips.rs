@@ -99,7 +99,7 @@ fn flip_all<S: Partitioning, R: Space<S>>(
     word: usize,
     slice: usize,
 ) {
-    let empty = heap.parts();
+    let empty = heap.usage();
     let objects = fill(heap);
     let whole = snapshot(heap);
     let words = words(heap, word);
@@ -115,7 +115,7 @@ fn flip_all<S: Partitioning, R: Space<S>>(
             if let Err(why) = drive(heap, &region, &objects, S::PAGE_BYTES + 8, seed) {
                 return Verdict::Silent(why);
             }
-            if heap.parts() != empty {
+            if heap.usage() != empty {
                 return Verdict::Silent("something is lost".to_string());
             }
         }

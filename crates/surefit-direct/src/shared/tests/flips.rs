@@ -7,7 +7,7 @@ use core::mem::ManuallyDrop;
 use core::ops::Range;
 use std::format;
 
-use surefit_core::{Corruption, Parts, RawHeap, Refused};
+use surefit_core::{Corruption, RawHeap, Refused, Usage};
 use surefit_testkit::flips::{Change, Object, Verdict, campaign, drive};
 
 use super::super::instance::{Instance, State};
@@ -170,8 +170,8 @@ unsafe impl RawHeap for Two<'_> {
         resized.unwrap().ok_or(Refused::NoPage)
     }
 
-    fn parts(&self) -> Parts {
-        Parts::default()
+    fn usage(&self) -> Usage {
+        Usage::default()
     }
 
     fn check(&self) -> Result<(), Corruption> {

@@ -76,7 +76,7 @@ use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
-use surefit_core::{Corruption, Parts, Refused};
+use surefit_core::{Corruption, Refused, Usage};
 use surefit_freelist::Index;
 
 mod barriered;
@@ -352,8 +352,8 @@ impl<'m, R: for<'gc> Rootable<'gc> + ?Sized, I: Index> StepArena<'m, R, I> {
     }
 
     /// Where every byte of the region is. Linear in what the heap holds.
-    pub fn parts(&mut self) -> Parts {
-        self.store.parts()
+    pub fn usage(&mut self) -> Usage {
+        self.store.usage()
     }
 
     /// Verifies A2 to A8 and the invariants of the heap.

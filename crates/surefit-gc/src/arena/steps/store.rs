@@ -3,7 +3,7 @@
 
 use core::mem::MaybeUninit;
 
-use surefit_core::{Parts, Refused};
+use surefit_core::{Refused, Usage};
 use surefit_freelist::Index;
 
 use super::phase::ArenaPhase;
@@ -189,8 +189,8 @@ impl<'m, I: Index> StepStore<'m, I> {
         self.base.totals()
     }
 
-    pub(super) fn parts(&mut self) -> Parts {
-        self.base.parts()
+    pub(super) fn usage(&mut self) -> Usage {
+        self.base.usage()
     }
 }
 

@@ -66,7 +66,7 @@ use core::ops::Range;
 use core::ptr::NonNull;
 
 use surefit_compact::{EntryPlace, SizeClass};
-use surefit_core::{Corruption, Parts, Refused};
+use surefit_core::{Corruption, Refused, Usage};
 use surefit_freelist::Swept;
 
 use super::stub::{WORD, entry, object};
@@ -254,14 +254,14 @@ unsafe impl Space for Nursery<'_> {
         // the nursery, whose entries are lent (N1): the heap's sweep may be told of both.
         let swept = unsafe { self.old.sweep(marks) };
         self.promote(|entry| marks.contains(object(entry)));
-        let (parts, objects) = (self.parts(), self.object_count());
+        let (usage, objects) = (self.usage(), self.object_count());
         Swept {
             live_objects: objects,
-            live_bytes: parts.block_bytes as u64,
+            live_bytes: usage.block_bytes as u64,
             freed_objects: before - objects,
             free_chunks: free_blocks(&self.old.heap)
                 + u64::from(self.eden.top() < self.eden.units()),
-            free_bytes: free_bytes(&parts),
+            free_bytes: free_bytes(&usage),
             largest_free_bytes: self.old.heap.details().largest_free_bytes() as u64,
             visited: swept.visited + u64::from(headers),
         }
@@ -279,14 +279,14 @@ unsafe impl Space for Nursery<'_> {
 
     /// Those of the heap; headers are administrative, and what is free in the nursery is a free
     /// page.
-    fn parts(&self) -> Parts {
-        let mut parts = self.old.parts();
+    fn usage(&self) -> Usage {
+        let mut usage = self.old.usage();
         let headers = self.eden.objects() as usize * UNIT;
         let taken = self.eden.top() as usize * UNIT;
-        parts.administrative_bytes += headers;
-        parts.block_bytes += taken - headers;
-        parts.free_page_bytes += self.nursery_bytes() - taken;
-        parts
+        usage.administrative_bytes += headers;
+        usage.block_bytes += taken - headers;
+        usage.free_page_bytes += self.nursery_bytes() - taken;
+        usage
     }
 
     /// Verifies the heap, C1, C2, N1, N2, E1 and E2.

@@ -145,7 +145,7 @@ fn lengths_of_any_number_are_served_or_refused() {
     }
     let nothing = arena.mutate(|mc, _| mc.alloc_array(1 << 20, |_| ()).map(|it| it.len()));
     assert_eq!(nothing, Ok(1 << 20), "elements of no bytes");
-    assert_eq!(arena.parts().total(), 1 << 14);
+    assert_eq!(arena.usage().total(), 1 << 14);
 }
 
 #[test]

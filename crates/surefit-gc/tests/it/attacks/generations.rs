@@ -293,7 +293,7 @@ fn roots_fill_the_heap<S: OneByOne>(gc: &mut Generational<'_, S>, client: &mut F
     client.list.0.clear();
     assert!(gc.alloc(client, 2000).is_ok());
     assert_eq!((gc.objects().count(), gc.check()), (1, Ok(())));
-    assert_eq!(gc.parts().total(), 1 << 13);
+    assert_eq!(gc.usage().total(), 1 << 13);
 }
 
 /// A request that has no room collects until nothing helps; one that never will have any does not.

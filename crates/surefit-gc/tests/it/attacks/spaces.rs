@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::ptr::NonNull;
 
 use super::*;
-use surefit_core::{Corruption, Parts};
+use surefit_core::{Corruption, Usage};
 use surefit_gc::{Marks, Place, Swept};
 
 /// A free list whose sweep queries the marks of all numbers, and whose merging and growing claim
@@ -76,8 +76,8 @@ unsafe impl Space for Wrapped<'_> {
         self.inner.objects()
     }
 
-    fn parts(&self) -> Parts {
-        self.inner.parts()
+    fn usage(&self) -> Usage {
+        self.inner.usage()
     }
 
     fn check(&self) -> Result<(), Corruption> {
@@ -103,7 +103,7 @@ fn a_space_may_promise_room_and_ask_for_marks_of_any_number() {
     let first = gc.objects().next().expect("objects");
     assert_eq!(gc.reference(first, 0), None);
     assert!(gc.words(first) >= 6 && gc.space().places() < 1 << 13);
-    assert!(gc.parts().total() >= 1 << 13);
+    assert!(gc.usage().total() >= 1 << 13);
     assert!(gc.totals().refusals > 5);
 }
 

@@ -346,7 +346,7 @@ fn no_room_in_any_phase_is_found_or_told() {
         );
         arena.collect();
         assert_eq!(arena.cycle().live_objects, 0);
-        assert_eq!(arena.parts().total(), 1 << 15);
+        assert_eq!(arena.usage().total(), 1 << 15);
     }
 }
 

@@ -403,7 +403,7 @@ fn a_collector_goes_on_in_steps() {
     assert_eq!(gc.cycle(), gc.last().expect("one"));
     assert_eq!((gc.pending().count(), gc.objects().count()), (0, 0));
     assert!(!gc.is_reached(Object::of(u32::MAX).expect("not 0")));
-    assert_eq!(gc.parts().total(), 1 << 14);
+    assert_eq!(gc.usage().total(), 1 << 14);
     assert_eq!(gc.space().heap().live_objects(), 0);
 }
 

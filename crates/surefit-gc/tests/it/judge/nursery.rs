@@ -263,10 +263,10 @@ fn parts_add_up() {
         for size in [0, 8, 64, 300, 2000, 40] {
             let object = gc.alloc(&mut graph, size).expect("room");
             graph.roots.push(object);
-            assert_eq!(gc.parts().total(), 1 << 15, "{nursery}");
+            assert_eq!(gc.usage().total(), 1 << 15, "{nursery}");
         }
         assert_eq!(gc.space().nursery_bytes(), nursery);
         gc.collect_young(&mut graph);
-        assert_eq!((gc.parts().total(), gc.check()), (1 << 15, Ok(())));
+        assert_eq!((gc.usage().total(), gc.check()), (1 << 15, Ok(())));
     }
 }

@@ -71,9 +71,9 @@ pub(super) fn right(request: &Request, progress: &Progress) -> Result<Vec<Right>
 /// Watches our heap.
 fn look(request: &Request, increment: Option<u32>) -> Result<Seen> {
     let seen = Mutex::new(Seen::default());
-    let look = |parts: surefit_core::Parts, _: SharedStats| {
+    let look = |usage: surefit_core::Usage, _: SharedStats| {
         let mut seen = seen.lock().expect("the watcher alone");
-        let bytes = parts.transient_bytes as u64;
+        let bytes = usage.transient_bytes as u64;
         seen.looks += 1;
         seen.bytes_max = seen.bytes_max.max(bytes);
         seen.bytes += bytes;

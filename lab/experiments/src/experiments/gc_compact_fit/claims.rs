@@ -193,11 +193,11 @@ fn is_smaller(ours: usize, theirs: usize) -> Option<bool> {
 
 /// What Compact-fit spends more bytes on than free lists do.
 fn why(found: &Found) -> String {
-    let parts = |compact_fit| {
+    let usage = |compact_fit| {
         let best = found.smallest(compact_fit).map(|(row, _)| row);
-        best.and_then(|row| row.parts)
+        best.and_then(|row| row.usage)
     };
-    let (Some(moving), Some(staying)) = (parts(true), parts(false)) else {
+    let (Some(moving), Some(staying)) = (usage(true), usage(false)) else {
         return "there is no room for what is live in twice as much".to_owned();
     };
     let internal = |bytes: usize| grouped(bytes.saturating_sub(found.live as usize) as u64);
@@ -236,7 +236,7 @@ mod tests {
             Row {
                 choice,
                 smallest: completes.then_some(smallest),
-                parts: None,
+                usage: None,
                 heaps: vec![completes.then_some(in_heap); HEAPS.len()],
             }
         });

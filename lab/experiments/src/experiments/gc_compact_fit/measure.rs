@@ -3,7 +3,7 @@
 
 use anyhow::Result;
 use surefit_clients::java::{Clocking, Collected, Options, Outcome, Program};
-use surefit_core::Parts;
+use surefit_core::Usage;
 use surefit_gc::Cause;
 use surefit_os::Reservation;
 
@@ -39,7 +39,7 @@ pub(super) struct Row {
     /// Bytes of the smallest heap.
     pub(super) smallest: Option<usize>,
     /// Where the bytes are that it takes to hold what must be held.
-    pub(super) parts: Option<Parts>,
+    pub(super) usage: Option<Usage>,
     /// In each of [`HEAPS`]; `None` if the program does not complete.
     pub(super) heaps: Vec<Option<InHeap>>,
 }
@@ -150,7 +150,7 @@ fn searched(client: &Client, choice: Choice) -> Result<Row> {
     Ok(Row {
         choice,
         smallest: found.map(|found| found.bytes),
-        parts: holding(&client.held, choice)?,
+        usage: holding(&client.held, choice)?,
         heaps: Vec::new(),
     })
 }

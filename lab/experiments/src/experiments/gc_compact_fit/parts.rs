@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 
 use anyhow::Result;
 use surefit_clients::java;
-use surefit_core::{Parts, Refused};
+use surefit_core::{Refused, Usage};
 use surefit_freelist::SizeTree;
 use surefit_gc::{Collector, FreeList, Settings, Space};
 use surefit_os::Reservation;
@@ -21,31 +21,31 @@ pub(super) const TIMES: usize = 2;
 ///
 /// # Errors
 /// The operating system gives no memory.
-pub(super) fn holding(held: &Held, choice: Choice) -> Result<Option<Parts>> {
+pub(super) fn holding(held: &Held, choice: Choice) -> Result<Option<Usage>> {
     let mut region = Reservation::new(TIMES * held.bytes as usize)?;
-    let parts = match choice.spec()?.space {
+    let usage = match choice.spec()?.space {
         java::Space::CompactFit(config) => {
             let stack = Settings::default().mark_stack;
             Collector::compact_fit(region.memory(), &config, stack).and_then(|gc| fill(gc, held))
         }
         _ => in_free_lists(region.memory(), held),
     };
-    Ok(parts.ok())
+    Ok(usage.ok())
 }
 
-fn in_free_lists(region: &mut [MaybeUninit<u8>], held: &Held) -> Result<Parts, Refused> {
+fn in_free_lists(region: &mut [MaybeUninit<u8>], held: &Held) -> Result<Usage, Refused> {
     let gc = Collector::<FreeList<'_, SizeTree>>::new(region, Settings::default())?;
     fill(gc, held)
 }
 
 /// Allocates all of it, size by size.
-fn fill<S: Space>(mut gc: Collector<'_, S>, held: &Held) -> Result<Parts, Refused> {
+fn fill<S: Space>(mut gc: Collector<'_, S>, held: &Held) -> Result<Usage, Refused> {
     for (&bytes, &count) in &held.sizes {
         for _ in 0..count {
             gc.alloc_as_is(bytes as usize)?;
         }
     }
-    Ok(gc.parts())
+    Ok(gc.usage())
 }
 
 #[cfg(test)]
@@ -62,13 +62,13 @@ mod tests {
         };
         let of = |name: &str| {
             let choice = ALL.iter().find(|choice| choice.name == name);
-            let parts = holding(&held, *choice.expect("a space")).expect("memory");
-            parts.expect("room")
+            let usage = holding(&held, *choice.expect("a space")).expect("memory");
+            usage.expect("room")
         };
         let (lists, moving) = (of("TLSF"), of("CF 4K, k=inf"));
-        for parts in [lists, moving] {
-            assert!(parts.block_bytes as u64 >= held.bytes);
-            assert!(parts.total() <= TIMES * held.bytes as usize);
+        for usage in [lists, moving] {
+            assert!(usage.block_bytes as u64 >= held.bytes);
+            assert!(usage.total() <= TIMES * held.bytes as usize);
         }
         let headers = lists.administrative_bytes;
         assert!(

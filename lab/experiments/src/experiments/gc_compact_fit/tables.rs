@@ -143,17 +143,17 @@ pub(super) fn parts(found: &Found) -> Table {
     let mut table = Table::new(title, columns);
     for (label, name) in PARTS {
         let row = found.rows.iter().find(|row| row.choice.name == name);
-        let parts = row.and_then(|row| row.parts);
+        let usage = row.and_then(|row| row.usage);
         let cell = |bytes: Option<usize>| Cell::from(bytes.map(|bytes| bytes as u64));
-        let of = |part: fn(&surefit_core::Parts) -> usize| cell(parts.as_ref().map(part));
+        let of = |part: fn(&surefit_core::Usage) -> usize| cell(usage.as_ref().map(part));
         let taken =
-            parts.map(|parts| parts.total() - parts.free_chunk_bytes - parts.free_page_bytes);
+            usage.map(|usage| usage.total() - usage.free_chunk_bytes - usage.free_page_bytes);
         table.row([
             label.into(),
-            cell(parts.map(|parts| parts.block_bytes.saturating_sub(found.live as usize))),
-            of(|parts| parts.page_internal_bytes),
-            of(|parts| parts.size_class_bytes),
-            of(|parts| parts.administrative_bytes),
+            cell(usage.map(|usage| usage.block_bytes.saturating_sub(found.live as usize))),
+            of(|usage| usage.page_internal_bytes),
+            of(|usage| usage.size_class_bytes),
+            of(|usage| usage.administrative_bytes),
             taken.map(|bytes| found.times_live(bytes)).into(),
         ]);
     }

@@ -3,7 +3,7 @@
 use std::alloc::Layout;
 use std::ptr::NonNull;
 
-use surefit_core::{Corruption, Parts, RawHeap, Refused};
+use surefit_core::{Corruption, RawHeap, Refused, Usage};
 use surefit_os::platform;
 
 /// Malloc. If `COUNTS`, it keeps the sum of its live chunks; the runs that are timed do not.
@@ -78,8 +78,8 @@ unsafe impl<const COUNTS: bool> RawHeap for Malloc<COUNTS> {
         }
     }
 
-    fn parts(&self) -> Parts {
-        Parts::default()
+    fn usage(&self) -> Usage {
+        Usage::default()
     }
 
     fn check(&self) -> Result<(), Corruption> {

@@ -47,7 +47,7 @@ impl Choice for Administrative {
     ) -> usize {
         let mut region = vec![std::mem::MaybeUninit::uninit(); REGION];
         let heap = Heap::<Segregated<L, C, T, N>>::new(&mut region);
-        heap.map_or(0, |heap| heap.parts().administrative_bytes)
+        heap.map_or(0, |heap| heap.usage().administrative_bytes)
     }
 }
 

@@ -145,10 +145,10 @@ fn at_random(request: &Request, heap: usize, kappa: Option<u32>, threads: u16) -
         Scheme::OneClassLocks
     };
     let [pages, looks, administrative] = [const { AtomicU64::new(0) }; 3];
-    let look = |parts: surefit_core::Parts, stats: surefit_compact::shared::SharedStats| {
+    let look = |usage: surefit_core::Usage, stats: surefit_compact::shared::SharedStats| {
         looks.fetch_add(1, Relaxed);
         pages.fetch_max(stats.pages, Relaxed);
-        administrative.fetch_max(parts.administrative_bytes as u64, Relaxed);
+        administrative.fetch_max(usage.administrative_bytes as u64, Relaxed);
     };
     watched(
         &Setup::new(scheme, kappa),

@@ -9,7 +9,7 @@ use surefit_compact::shared::{
     Stepwise,
 };
 use surefit_compact::{Bound, Config, Geometry, GeometrySpec, Spacing};
-use surefit_core::Parts;
+use surefit_core::Usage;
 use surefit_os::Reservation;
 
 use super::drive::{Driven, drive};
@@ -107,7 +107,7 @@ impl Outcome {
 }
 
 /// What is looked at while a load runs.
-pub(crate) type Watch<'a> = Option<&'a (dyn Fn(Parts, SharedStats) + Sync)>;
+pub(crate) type Watch<'a> = Option<&'a (dyn Fn(Usage, SharedStats) + Sync)>;
 
 /// Runs a load with bare locks, for times.
 ///
@@ -141,7 +141,7 @@ pub(crate) fn watched(
     setup: &Setup,
     threads: usize,
     load: &Load,
-    watch: &(dyn Fn(Parts, SharedStats) + Sync),
+    watch: &(dyn Fn(Usage, SharedStats) + Sync),
 ) -> Result<Outcome> {
     run::<Yielding>(setup, threads, load, Some(watch))
 }
@@ -246,7 +246,7 @@ fn one<R: Probe, G: Granularity>(
         .into_iter()
         .map(|local| OneCf { heap: &heap, local })
         .collect();
-    let look = watch.map(|watch| || watch(heap.parts(), heap.stats()));
+    let look = watch.map(|watch| || watch(heap.usage(), heap.stats()));
     let driven = drive(
         workers,
         load,
@@ -273,7 +273,7 @@ fn many<R: Probe>(
         let local = heap.register_in(instance_of(thread)?)?;
         workers.push(ManyCf { heap: &heap, local });
     }
-    let look = watch.map(|watch| || watch(heap.parts(), heap.stats()));
+    let look = watch.map(|watch| || watch(heap.usage(), heap.stats()));
     let driven = drive(
         workers,
         load,
@@ -463,8 +463,8 @@ mod tests {
                 .is_some_and(|stats| stats.copied_in_section_max == 64)
         );
         let looks = AtomicU64::new(0);
-        watched(&setup, 2, &LOAD, &|parts, stats| {
-            assert!(parts.total() > 0 && stats.reserved_blocks <= 100);
+        watched(&setup, 2, &LOAD, &|usage, stats| {
+            assert!(usage.total() > 0 && stats.reserved_blocks <= 100);
             looks.fetch_add(1, Relaxed);
         })
         .expect("served");

@@ -15,7 +15,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use surefit_compact::Geometry;
 use surefit_compact::shared::{PerClass, ShardedHeap, SharedConfig, SharedHeap, SharedStats};
-use surefit_core::Parts;
+use surefit_core::Usage;
 use surefit_os::Reservation;
 
 use super::heaps::{config, one_size};
@@ -108,7 +108,7 @@ pub(crate) fn probe(shape: &Shape) -> Result<Counts> {
                 is_memory,
                 &Looks {
                     stats: &|| heap.stats(),
-                    parts: &|| heap.parts(),
+                    usage: &|| heap.usage(),
                 },
                 &mut counts,
             )?;
@@ -127,7 +127,7 @@ pub(crate) fn probe(shape: &Shape) -> Result<Counts> {
                 is_memory,
                 &Looks {
                     stats: &|| heap.stats(),
-                    parts: &|| heap.parts(),
+                    usage: &|| heap.usage(),
                 },
                 &mut counts,
             )?;
@@ -156,7 +156,7 @@ fn shared(shape: &Shape, geometry: Geometry) -> Result<SharedConfig<PerClass>> {
 /// How a heap is looked at.
 struct Looks<'a> {
     stats: &'a dyn Fn() -> SharedStats,
-    parts: &'a dyn Fn() -> Parts,
+    usage: &'a dyn Fn() -> Usage,
 }
 
 fn drive<W: Worker>(
@@ -208,7 +208,7 @@ fn memory<W: Worker>(
     let stats = (looks.stats)();
     counts.pages = stats.pages;
     counts.holes = stats.pages * u64::from(blocks) - stats.live_blocks;
-    counts.administrative_bytes = (looks.parts)().administrative_bytes as u64;
+    counts.administrative_bytes = (looks.usage)().administrative_bytes as u64;
     for object in kept {
         workers[0].free(object, bytes)?;
     }

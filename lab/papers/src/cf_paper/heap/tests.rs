@@ -92,10 +92,10 @@ fn random_calls(classes: &'static Classes, seed: u64) {
         }
         if call % 64 == 0 {
             heap.check().expect("sound");
-            let parts = heap.parts();
-            assert_eq!(parts.total(), bytes);
+            let usage = heap.usage();
+            assert_eq!(usage.total(), bytes);
             let requested: usize = live.iter().map(|(_, bytes, _)| bytes).sum();
-            assert!(parts.block_bytes >= requested);
+            assert!(usage.block_bytes >= requested);
         }
     }
     assert!(refused > 0, "the region is too small for all of them");
@@ -105,7 +105,7 @@ fn random_calls(classes: &'static Classes, seed: u64) {
         unsafe { heap.free(object, bytes) };
     }
     heap.check().expect("sound");
-    assert_eq!(heap.parts().free_page_bytes, 40 * PAGE_BYTES);
+    assert_eq!(heap.usage().free_page_bytes, 40 * PAGE_BYTES);
 }
 
 #[test]
@@ -121,14 +121,14 @@ fn a_page_is_lost_in_the_parts_that_the_papers_name() {
     let mut region = region(2);
     let mut heap = Published::new(&mut region, &FROM_16).expect("two pages");
     heap.allocate(5300).expect("room");
-    let parts = heap.parts();
-    assert_eq!(parts.block_bytes, 5920);
-    assert_eq!(parts.size_class_bytes, 5920);
-    assert_eq!(parts.page_internal_bytes, 16_200 - 2 * 5920);
-    assert_eq!(parts.free_page_bytes, PAGE_BYTES);
+    let usage = heap.usage();
+    assert_eq!(usage.block_bytes, 5920);
+    assert_eq!(usage.size_class_bytes, 5920);
+    assert_eq!(usage.page_internal_bytes, 16_200 - 2 * 5920);
+    assert_eq!(usage.free_page_bytes, PAGE_BYTES);
     heap.allocate(16_300).expect("a page without a header");
-    let parts = heap.parts();
-    assert_eq!((parts.large_tail_bytes, parts.free_page_bytes), (84, 0));
+    let usage = heap.usage();
+    assert_eq!((usage.large_tail_bytes, usage.free_page_bytes), (84, 0));
 }
 
 #[test]

@@ -77,12 +77,12 @@ impl<'m, W: Width<Generation = ()>> Run<'m, W> {
         let align = align.min(self.heap.frame_bytes());
         // Gives back what is parked, as a refusal does.
         self.heap.compact(0);
-        let before = (self.heap.stats(), self.heap.parts());
+        let before = (self.heap.stats(), self.heap.usage());
         let promised = self.heap.can_allocate(size, align);
         let got = self.heap.alloc_zeroed(layout(size, align));
         assert_eq!(got.is_ok(), promised, "{size} bytes");
         let Ok(bytes) = got else {
-            assert_eq!(before, (self.heap.stats(), self.heap.parts()));
+            assert_eq!(before, (self.heap.stats(), self.heap.usage()));
             self.refused += 1;
             return;
         };
@@ -105,10 +105,10 @@ impl<'m, W: Width<Generation = ()>> Run<'m, W> {
     fn resize(&mut self, place: usize, size: usize) {
         // Gives back what is parked, as a refusal does.
         self.heap.compact(0);
-        let before = (self.heap.stats(), self.heap.parts());
+        let before = (self.heap.stats(), self.heap.usage());
         let (id, old, known) = self.model.get_mut(place);
         if self.heap.resize(&mut known.bytes, layout(size, 1)).is_err() {
-            assert_eq!(before, (self.heap.stats(), self.heap.parts()));
+            assert_eq!(before, (self.heap.stats(), self.heap.usage()));
             assert_eq!(known.bytes.len(), old);
             self.refused += 1;
             return;
@@ -164,7 +164,7 @@ fn run<W: Width<Generation = ()>>(config: &BlockTableConfig, bytes: usize, ops: 
         }
     }
     let (heap, refused) = run.finish();
-    assert_eq!(heap.parts().total(), bytes);
+    assert_eq!(heap.usage().total(), bytes);
     refused
 }
 

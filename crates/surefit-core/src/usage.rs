@@ -8,7 +8,7 @@
 /// `block_bytes` less the requested bytes is the page-block-internal (or chunk-internal)
 /// fragmentation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Parts {
+pub struct Usage {
     /// Page-blocks or chunk payloads that hold live objects.
     pub block_bytes: usize,
     /// Bytes of pages in use that belong to no page-block: what partitioning loses in each page.
@@ -28,7 +28,7 @@ pub struct Parts {
     pub free_page_bytes: usize,
 }
 
-impl Parts {
+impl Usage {
     /// The sum of all parts, in bytes: the size of the region.
     ///
     /// The sum does not overflow: it is at most `usize::MAX`, whatever the parts.
