@@ -321,6 +321,19 @@ proptest! {
 }
 
 #[test]
+fn cursors_say_which_they_are_and_where() {
+    let config = config(4, 64, Bound::DEFAULT);
+    let mut memory = region(60_000);
+    let heap = Heap::<Wide>::new(&mut memory, &config).expect("large enough");
+    let (mut bytes, _) = object(&heap, 200, 1);
+    let mut writer = heap.cursor_mut(&mut bytes);
+    writer.advance(70);
+    assert_eq!(format!("{writer:?}"), "CursorMut(70 of 200 bytes)");
+    let reader = heap.cursor(&bytes);
+    assert_eq!(format!("{reader:?}"), "Cursor(0 of 200 bytes)");
+}
+
+#[test]
 fn positions_are_kept_over_pieces() {
     let moves = [
         Move::Write(70),

@@ -279,8 +279,21 @@ impl<W: Width, B: Byte> CursorMut<'_, W, B> {
     }
 }
 
-impl<W: Width, B: Byte, A> fmt::Debug for Cursor<'_, W, B, A> {
+impl<W: Width> Place<'_, W> {
+    /// Writes what a cursor of this name is at.
+    fn write(&self, f: &mut fmt::Formatter<'_>, name: &str) -> fmt::Result {
+        write!(f, "{name}({} of {} bytes)", self.position, self.len)
+    }
+}
+
+impl<W: Width, B: Byte> fmt::Debug for Cursor<'_, W, B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Cursor({} of {} bytes)", self.position(), self.place.len)
+        self.place.write(f, "Cursor")
+    }
+}
+
+impl<W: Width, B: Byte> fmt::Debug for CursorMut<'_, W, B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.place.write(f, "CursorMut")
     }
 }
