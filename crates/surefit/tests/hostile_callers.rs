@@ -1,5 +1,5 @@
 //! docs/hostile-callers.md lists every public safe function of every published library, and names a
-//! test that is there.
+//! test that is there. So does the README of `surefit-papers` for its own.
 //!
 //! The sources are parsed, not compiled: what counts is a `pub fn` of a type, or of a trait, or by
 //! itself, that is reachable by `pub mod` or named by a `pub use`. Types of one crate are told
@@ -12,8 +12,9 @@ use std::path::{Path, PathBuf};
 
 use syn::{Attribute, ImplItem, Item, TraitItem, UseTree, Visibility};
 
-/// The libraries that programs use; the laboratory is a command, the test kit is for tests.
-const PUBLISHED: [&str; 12] = [
+/// The libraries that programs use, and the papers' heaps; the rest of the laboratory is a command,
+/// the test kit is for tests.
+const LISTED: [&str; 13] = [
     "surefit",
     "surefit-core",
     "surefit-os",
@@ -26,7 +27,11 @@ const PUBLISHED: [&str; 12] = [
     "surefit-locked",
     "surefit-trace",
     "surefit-clients",
+    PAPERS,
 ];
+
+/// Its table is in its README.
+const PAPERS: &str = "surefit-papers";
 
 fn crates() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
@@ -245,9 +250,17 @@ fn expanded(item: &str) -> Vec<String> {
         .collect()
 }
 
-/// The rows of every section.
+/// The rows of every crate.
 fn document() -> BTreeMap<String, Vec<Row>> {
-    let path = crates().join("../docs/hostile-callers.md");
+    let mut of_crates = sections(&crates().join("../docs/hostile-callers.md"));
+    let mut papers = sections(&folder_of(PAPERS).join("README.md"));
+    let rows = papers.remove("What every safe function may be given");
+    of_crates.insert(PAPERS.to_owned(), rows.expect("a table"));
+    of_crates
+}
+
+/// The rows of every section of a document.
+fn sections(path: &Path) -> BTreeMap<String, Vec<Row>> {
     let text = fs::read_to_string(path).expect("the document");
     let (mut sections, mut current) = (BTreeMap::<_, Vec<Row>>::new(), String::new());
     for line in text.lines() {
@@ -325,7 +338,7 @@ fn files_of(name: &str, test: &str) -> Vec<PathBuf> {
 fn every_public_safe_function_is_listed_with_a_test_that_is_there() {
     let document = document();
     let mut wrong = Vec::new();
-    for name in PUBLISHED {
+    for name in LISTED {
         let rows = document.get(name).expect("a section for every crate");
         let sources = Sources::of(name);
         let listed: BTreeSet<_> = rows.iter().flat_map(|row| &row.items).collect();
@@ -383,7 +396,7 @@ fn the_sources_are_read_as_they_are_meant() {
         Sources::of("surefit").required().next().is_none(),
         "the face adds nothing"
     );
-    let all: usize = PUBLISHED
+    let all: usize = LISTED
         .iter()
         .map(|name| Sources::of(name).required().count())
         .sum();

@@ -7,6 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use surefit_compact::{Bound, Narrow, PageOrder, Wide, Width};
 use surefit_papers::block_table::{BlockTableConfig, BlockTableHeap, Bytes};
+use surefit_papers::cf_paper::{FROM_16, FROM_32, Published};
 use surefit_testkit::JunkRegion;
 use surefit_testkit::extremes::{SIZES, sizes, too_aligned, too_large};
 
@@ -107,6 +108,52 @@ fn a_block_table_answers_lengths_of_any_size() {
     for frame in [16, 32, 1024] {
         run::<Wide>(frame);
         run::<Narrow>(frame);
+    }
+}
+
+/// The caller promises the length and the bytes again; both calls are unsafe.
+#[test]
+fn names_get_their_lengths_back() {
+    let mut memory = vec![MaybeUninit::new(9); REGION];
+    let table: BlockTableHeap =
+        BlockTableHeap::new(&mut memory, &BlockTableConfig::DEFAULT).expect("room");
+    for len in [0, 1, 32, 33, 5000] {
+        let layout = Layout::from_size_align(len, 1).expect("valid");
+        let name = table
+            .alloc_zeroed(layout)
+            .expect("room")
+            .into_uninit()
+            .into_name();
+        // SAFETY: the object has this length, and its bytes are zeros.
+        let bytes = unsafe { name.with_len(len).assume_init() };
+        assert_eq!((bytes.len(), bytes.is_empty()), (len, len == 0));
+        assert!(table.chunks(&bytes).flatten().all(|&byte| byte == 0));
+        table.free_bytes(bytes);
+    }
+    table.check().expect("sound");
+}
+
+#[test]
+fn the_heap_of_the_papers_answers_regions_and_lengths_of_any_size() {
+    let around_a_page = 16_380..16_410;
+    let regions = sizes().into_iter().filter(|&bytes| bytes <= REGION);
+    for region in regions.chain(around_a_page).chain([REGION]) {
+        for classes in [&FROM_16, &FROM_32] {
+            let mut memory = vec![MaybeUninit::new(9); region];
+            let Ok(mut heap) = Published::new(&mut memory, classes) else {
+                assert!(region < 16_400, "{region}");
+                continue;
+            };
+            for bytes in sizes() {
+                if let Ok(object) = heap.allocate(bytes) {
+                    assert!(bytes <= region);
+                    // SAFETY: the object is live and has so many bytes.
+                    unsafe { heap.free(object, bytes) };
+                }
+                heap.check().expect("sound");
+                assert_eq!(heap.usage().total(), region);
+            }
+        }
     }
 }
 
