@@ -32,9 +32,9 @@ address=(
 )
 thread=(compact_beside compact_sharded compact_stress direct_shared)
 
-# Tests of this workspace of sanitizers/, with the compiler and flags that are set.
+# Programs of sanitizers/, with the compiler and flags that are set.
 tests() {
-  cargo "${toolchain[@]}" test --locked --manifest-path sanitizers/Cargo.toml --target "$host" "${build_std[@]}" "$@"
+  cargo "${toolchain[@]}" test --locked --package surefit-sanitizers --target "$host" "${build_std[@]}" "$@"
 }
 
 # must_see TEST WORDS: the sanitizer ends the program and says so.
