@@ -94,8 +94,8 @@ pub unsafe extern "C" fn surefit_set_limit(
         let limit = with_heap!(any, heap => {
             let limit = heap.limit_bytes().ok_or(surefit_status::Config)?;
             match bytes.checked_sub(limit) {
-                Some(more) => limit + heap.add(more),
-                None => limit - heap.take_back(limit - bytes),
+                Some(more) => limit + heap.raise_limit(more),
+                None => limit - heap.lower_limit(limit - bytes),
             }
         });
         // SAFETY: not NULL.

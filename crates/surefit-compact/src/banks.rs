@@ -4,11 +4,11 @@
 //! ```text
 //! 0              frontier      limit                  end          floor     fixed area     len
 //! | pages in use | fresh pages | not touched, ever    | table room | table   | states, records |
-//!                              add → , ← take_back    (fixed when the heap is made)
+//!                              raise_limit → , ← lower_limit  (fixed when the heap is made)
 //! ```
 //! The heap is laid out over all of its region at once; so its tables stay where they are. Between
-//! the limit and the end it reads nothing and writes nothing. `take_back` first moves what lies in
-//! the last pages to free ones, page by page.
+//! the limit and the end it reads nothing and writes nothing. `lower_limit` first moves what lies
+//! in the last pages to free ones, page by page.
 //!
 //! # Invariants
 //! - G1 No page at or above the limit is open: frontier ≤ limit ≤ end. The address table lies at or
@@ -63,8 +63,8 @@ impl<W: Width> Engine<'_, W> {
 impl<'m, W: Width> Heap<'m, W> {
     /// As [`Heap::new`], of a heap that may use only the whole pages in the first `bytes` bytes of
     /// its region, and [`table_bytes`](layout::table_bytes) at the region's end: entries for
-    /// `objects` objects at once, all pieces of long ones counted. [`Heap::add`] gives it more
-    /// pages, [`Heap::take_back`] takes some away. It touches no byte between,
+    /// `objects` objects at once, all pieces of long ones counted. [`Heap::raise_limit`] gives it
+    /// more pages, [`Heap::lower_limit`] takes some away. It touches no byte between,
     /// [`Details::untouched`]: this memory may be off.
     ///
     /// A certified demand is served while the pages have at least the certificate's
@@ -94,7 +94,7 @@ impl<'m, W: Width> Heap<'m, W> {
     /// let mut heap: Heap = Heap::with_limit(&mut memory, &CONFIG, 512 << 10, 5000)?;
     /// while heap.insert([0_u8; 1000]).is_ok() {}
     /// // A bank of 256 KiB is switched on.
-    /// assert_eq!(heap.add(256 << 10), 256 << 10);
+    /// assert_eq!(heap.raise_limit(256 << 10), 256 << 10);
     /// assert!(heap.insert([0_u8; 1000]).is_ok());
     /// # Ok::<(), surefit_core::Refused>(())
     /// ```
@@ -116,7 +116,7 @@ impl<'m, W: Width> Heap<'m, W> {
         let end = u32::try_from((len - table) / page).expect("a page number fits");
         let pages = Cell::new(0);
         heap.engine.limit = Some(Limit { pages, end });
-        heap.add(bytes.saturating_sub(heap.skipped));
+        heap.raise_limit(bytes.saturating_sub(heap.skipped));
         Ok(heap)
     }
 
@@ -125,7 +125,7 @@ impl<'m, W: Width> Heap<'m, W> {
     ///
     /// # Complexity
     /// O(1).
-    pub fn add(&mut self, bytes: usize) -> usize {
+    pub fn raise_limit(&mut self, bytes: usize) -> usize {
         let page = self.config.geometry().page_bytes();
         let Some(limit) = &self.engine.limit else {
             return 0;
@@ -138,16 +138,18 @@ impl<'m, W: Width> Heap<'m, W> {
 
     /// Lowers the limit by as many pages as there are in `bytes` bytes, rounded up, or by as many
     /// as can be had: what lies in the last pages moves to free ones. Returns by how many bytes.
-    /// The heap touches them no more, until [`Heap::add`]. Contiguous objects over a page stay
-    /// where they are, and so do the pages before them; a heap without a limit gives nothing.
+    /// The heap touches them no more, until [`Heap::raise_limit`]. Contiguous objects over a page
+    /// stay where they are, and so do the pages before them; a heap without a limit gives nothing.
     ///
     /// # Complexity
     /// Moves at most the bytes that it returns.
-    pub fn take_back(&mut self, bytes: usize) -> usize {
+    pub fn lower_limit(&mut self, bytes: usize) -> usize {
         let page = self.config.geometry().page_bytes();
         self.engine.unpark_all();
         let most = u32::try_from(bytes.div_ceil(page)).unwrap_or(u32::MAX);
-        let taken = (0..most).take_while(|_| self.engine.lower_limit()).count();
+        let taken = (0..most)
+            .take_while(|_| self.engine.lower_by_page())
+            .count();
         taken * page
     }
 }
@@ -175,7 +177,7 @@ impl<W: Width> Details<'_, '_, W> {
 
 impl<W: Width> Engine<'_, W> {
     /// Lowers the limit by a page, which is fresh or can be emptied; returns whether it did.
-    fn lower_limit(&self) -> bool {
+    fn lower_by_page(&self) -> bool {
         let Some(limit) = &self.limit else {
             return false;
         };

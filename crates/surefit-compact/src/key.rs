@@ -118,14 +118,14 @@ impl<'m, W: Width<Generation = ()>, G: Counted> KeyHeap<'m, W, G> {
         crate::layout::table_bytes::<Keyed<W, G>>(config, region_bytes, objects)
     }
 
-    /// As [`Heap::add`].
-    pub fn add(&mut self, bytes: usize) -> usize {
-        self.heap.add(bytes)
+    /// As [`Heap::raise_limit`].
+    pub fn raise_limit(&mut self, bytes: usize) -> usize {
+        self.heap.raise_limit(bytes)
     }
 
-    /// As [`Heap::take_back`].
-    pub fn take_back(&mut self, bytes: usize) -> usize {
-        self.heap.take_back(bytes)
+    /// As [`Heap::lower_limit`].
+    pub fn lower_limit(&mut self, bytes: usize) -> usize {
+        self.heap.lower_limit(bytes)
     }
 
     /// As [`Details::limit_bytes`](crate::Details::limit_bytes).

@@ -110,7 +110,7 @@ impl<'m> Program<'m> {
     fn add(&mut self) {
         let bytes = self.random.random_range(0..4 * PAGE);
         let room = self.heap.details().untouched().len();
-        let added = self.heap.add(bytes);
+        let added = self.heap.raise_limit(bytes);
         assert_eq!(added, (bytes / PAGE * PAGE).min(room));
         self.pages += added / PAGE;
     }
@@ -118,7 +118,7 @@ impl<'m> Program<'m> {
     /// Only pages in use stay, and contiguous objects with what lies before them.
     fn take_back(&mut self) {
         let bytes = self.random.random_range(0..8 * PAGE);
-        let taken = self.heap.take_back(bytes);
+        let taken = self.heap.lower_limit(bytes);
         self.pages -= taken / PAGE;
         let stats = self.heap.stats();
         let all = taken == bytes.div_ceil(PAGE) * PAGE;
@@ -221,7 +221,7 @@ fn a_limit_of_the_certificate_is_enough_for_its_demand() {
             .into_iter()
             .for_each(|object| heap.free_bytes(object));
     }
-    assert_eq!(heap.take_back(usize::MAX), bytes);
+    assert_eq!(heap.lower_limit(usize::MAX), bytes);
     assert_eq!(heap.alloc(layout(1)).err(), Some(Refused::NoPage));
 }
 
@@ -281,15 +281,15 @@ fn a_limit_of_any_numbers_is_a_heap_or_a_typed_refusal() {
                 Ok(mut heap) => {
                     heap.check().expect("sound");
                     for more in ANY_NUMBERS {
-                        heap.add(more);
+                        heap.raise_limit(more);
                         heap.check().expect("sound");
                         let untouched = heap.details().untouched();
-                        let taken = heap.take_back(more);
+                        let taken = heap.lower_limit(more);
                         assert_eq!(heap.details().untouched().start, untouched.start - taken);
                         heap.check().expect("sound");
                     }
                     assert_eq!(
-                        heap.add(usize::MAX),
+                        heap.raise_limit(usize::MAX),
                         heap.details().untouched().start - start_of(&heap)
                     );
                 }
@@ -314,7 +314,7 @@ fn a_heap_without_a_limit_has_nothing_to_add_or_to_take_back() {
     let config = config(Bound::DEFAULT);
     let mut memory = junk(64 * PAGE);
     let mut heap: Heap = Heap::new(&mut memory, &config).expect("room");
-    assert_eq!((heap.add(PAGE), heap.take_back(PAGE)), (0, 0));
+    assert_eq!((heap.raise_limit(PAGE), heap.lower_limit(PAGE)), (0, 0));
     assert_eq!(
         (heap.details().limit_bytes(), heap.details().untouched()),
         (None, 0..0)
@@ -342,11 +342,11 @@ fn a_limit_of_any_numbers_is_a_heap_of_keys_or_a_typed_refusal() {
             assert!(tables.is_some());
             for more in ANY_NUMBERS {
                 let before = heap.limit_bytes().expect("it has one");
-                let added = heap.add(more);
+                let added = heap.raise_limit(more);
                 assert!(added <= more);
                 assert_eq!(heap.limit_bytes(), Some(before + added));
                 let key = heap.insert(0_u8);
-                assert!(heap.take_back(more) <= before + added);
+                assert!(heap.lower_limit(more) <= before + added);
                 heap.check().expect("sound");
                 assert!(key.is_err() || heap.remove(key.expect("served")) == Ok(0));
                 assert!(heap.untouched().end <= 64 * PAGE);
@@ -355,7 +355,7 @@ fn a_limit_of_any_numbers_is_a_heap_of_keys_or_a_typed_refusal() {
     }
     let mut memory = junk(64 * PAGE);
     let mut whole: KeyHeap = KeyHeap::new(&mut memory, &config).expect("room");
-    assert_eq!((whole.add(PAGE), whole.take_back(PAGE)), (0, 0));
+    assert_eq!((whole.raise_limit(PAGE), whole.lower_limit(PAGE)), (0, 0));
     assert_eq!((whole.limit_bytes(), whole.untouched()), (None, 0..0));
 }
 
@@ -377,9 +377,9 @@ fn a_heap_of_keys_keeps_to_its_limit() {
     for key in &removed {
         heap.remove(*key).expect("live");
     }
-    assert_eq!(heap.take_back(usize::MAX), 0, "each page has objects");
+    assert_eq!(heap.lower_limit(usize::MAX), 0, "each page has objects");
     assert!(heap.compact(u64::MAX) > 0);
-    let taken = heap.take_back(usize::MAX);
+    let taken = heap.lower_limit(usize::MAX);
     assert!(taken >= limit / 2 - PAGE, "{taken} of {limit}");
     assert_eq!(heap.limit_bytes(), Some(limit - taken));
     heap.check().expect("sound");
@@ -390,7 +390,7 @@ fn a_heap_of_keys_keeps_to_its_limit() {
         }
     }
     assert_eq!(
-        heap.add(usize::MAX) + limit - taken,
+        heap.raise_limit(usize::MAX) + limit - taken,
         heap.limit_bytes().expect("it has one")
     );
     assert_eq!(heap.untouched().len(), 0);

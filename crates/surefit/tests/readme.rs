@@ -219,8 +219,8 @@ fn a_heap_grows_by_a_bank() -> Done {
     let bank_off = |untouched: Range<usize>| assert!(untouched.len() >= 256 << 10);
 
     let mut heap: Heap = Heap::with_limit(region, &CONFIG, 512 << 10, 5000)?; // 512 KiB, 5000 objects
-    heap.add(256 << 10); // a bank is on
-    let bytes = heap.take_back(256 << 10); // moves what lies in the last pages to free ones
+    heap.raise_limit(256 << 10); // a bank is on
+    let bytes = heap.lower_limit(256 << 10); // moves what lies in the last pages to free ones
     bank_off(heap.details().untouched()); // offsets from the region's beginning
 
     assert_eq!(bytes, 256 << 10);

@@ -98,7 +98,7 @@ fn banks(banks: usize) -> Banks {
         while let Ok(object) = heap.insert([1_u64; 5]) {
             objects.push(Some(object));
         }
-        assert_eq!(heap.add(BANK), BANK, "there is room");
+        assert_eq!(heap.raise_limit(BANK), BANK, "there is room");
     }
     Banks {
         heap,
@@ -134,11 +134,11 @@ pub(crate) fn in_banks(table: &mut Table) {
     constant("alloc, 3000 bytes", |s| {
         black_box(s.heap.alloc(layout(3000)).expect("fits").len());
     });
-    constant("add", |s| {
-        assert_eq!(s.heap.add(BANK), BANK);
+    constant("raise_limit", |s| {
+        assert_eq!(s.heap.raise_limit(BANK), BANK);
     });
-    constant("take_back, a bank that is empty", |s| {
-        assert_eq!(s.heap.take_back(BANK), BANK);
+    constant("lower_limit, a bank that is empty", |s| {
+        assert_eq!(s.heap.lower_limit(BANK), BANK);
     });
     constant("limit_bytes", |s| {
         black_box(s.heap.details().limit_bytes());
@@ -149,12 +149,12 @@ pub(crate) fn in_banks(table: &mut Table) {
     let mut constant = |name, call: fn(&mut Banks)| {
         table.row(name, BANKS, Grows::No, banks_in_use, call);
     };
-    constant("take_back, a bank in use", |s| {
-        assert_eq!(s.heap.take_back(BANK), BANK);
+    constant("lower_limit, a bank in use", |s| {
+        assert_eq!(s.heap.lower_limit(BANK), BANK);
     });
-    constant("take_back, refused", |s| {
-        s.heap.take_back(BANK);
-        assert_eq!(s.heap.take_back(BANK), 0);
+    constant("lower_limit, refused", |s| {
+        s.heap.lower_limit(BANK);
+        assert_eq!(s.heap.lower_limit(BANK), 0);
     });
 }
 

@@ -119,8 +119,8 @@ impl<W: Width> Subject for Heap<'_, W> {
     fn other(&mut self, number: usize) {
         match number % 3 {
             0 => _ = self.compact(3),
-            1 => _ = self.add(2048),
-            _ => _ = self.take_back(2 * 2048),
+            1 => _ = self.raise_limit(2048),
+            _ => _ = self.lower_limit(2 * 2048),
         }
     }
 
