@@ -68,7 +68,7 @@ impl World {
         state.group() == GROUP && self.id.load(Relaxed) == OLD
     }
 
-    /// `release`, and the next object in its place; under the lock.
+    /// `begin_free`, and the next object in its place; under the lock.
     fn give_back(&self) {
         self.entry.deactivate_keeping_pins();
         self.released.fetch_add(1, Relaxed);

@@ -281,20 +281,20 @@ impl<'m, I: Index> Heap<'m, I> {
 
     /// Makes a chunk free, and merges it with its free neighbours if the policy merges at once.
     #[inline]
-    pub(crate) fn release(&mut self, chunk: Chunk) {
-        self.release_of(chunk, self.memory.header(chunk));
+    pub(crate) fn make_free(&mut self, chunk: Chunk) {
+        self.make_free_of(chunk, self.memory.header(chunk));
     }
 
-    /// As `release`, for who has the header.
+    /// As `make_free`, for who has the header.
     #[inline]
-    fn release_of(&mut self, chunk: Chunk, header: Header) {
+    fn make_free_of(&mut self, chunk: Chunk, header: Header) {
         debug_assert!(!header.is_free(), "S1: the object is not live");
         debug_assert!(
             chunk < self.end,
             "S1: a large object is freed by its number"
         );
         if I::COALESCING.is_immediate() {
-            self.release_merged(chunk, header);
+            self.make_free_merged(chunk, header);
         } else {
             let granules = header.granules();
             self.memory.tag_before_free(chunk.after(granules));
@@ -306,7 +306,7 @@ impl<'m, I: Index> Heap<'m, I> {
     }
 
     #[inline]
-    fn release_merged(&mut self, chunk: Chunk, header: Header) {
+    fn make_free_merged(&mut self, chunk: Chunk, header: Header) {
         let (mut start, mut granules) = (chunk, header.granules());
         let after = chunk.after(granules);
         let header_after = self.memory.header(after);
@@ -474,7 +474,7 @@ unsafe impl<I: Index> RawHeap for Heap<'_, I> {
 
     #[inline]
     unsafe fn free(&mut self, object: NonNull<u8>, _layout: Layout) {
-        self.release(Chunk::at(self.memory.granule_of(object)));
+        self.make_free(Chunk::at(self.memory.granule_of(object)));
     }
 
     /// As `free`. Finds addresses outside the chunks, and chunks whose header says that they are
@@ -485,7 +485,7 @@ unsafe impl<I: Index> RawHeap for Heap<'_, I> {
         let (chunk, header) = self.find_in_use(object)?;
         // If the chunk is merged with the one before it, nothing else writes its header.
         self.memory.set_header(chunk, header.freed());
-        self.release_of(chunk, header);
+        self.make_free_of(chunk, header);
         Ok(())
     }
 

@@ -171,7 +171,7 @@ impl<I: Index> Heap<'_, I> {
         self.live += run.taken as usize;
         if run.granules > 0 {
             let rest = Chunk::at(self.memory.granule_of(run.payload));
-            self.release(rest);
+            self.make_free(rest);
         }
     }
 

@@ -174,7 +174,7 @@ impl<I: Index> Heap<'_, I> {
     pub unsafe fn free_numbered(&mut self, granule: u32) {
         let chunk = Chunk::at(granule);
         match chunk < self.end {
-            true => self.release(chunk),
+            true => self.make_free(chunk),
             false => self.free_large(chunk),
         }
     }

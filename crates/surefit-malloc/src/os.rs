@@ -121,7 +121,7 @@ fn unmap(at: *mut c_void, bytes: usize) -> bool {
 }
 
 /// Unmaps all parts of the range: no heap was made in it.
-pub(crate) fn release() {
+pub(crate) fn unmap_all() {
     for part in &MAPPED {
         let (first, end) = part.get();
         if first < end {

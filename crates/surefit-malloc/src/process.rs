@@ -22,7 +22,7 @@ use surefit_interpose::system;
 use crate::errors;
 use crate::lock::Futex;
 use crate::options::{Options, Statistics, VARIABLES};
-use crate::os::{Os, Range, ask_for_huge_pages, choose, release};
+use crate::os::{Os, Range, ask_for_huge_pages, choose, unmap_all};
 use crate::text::say;
 use crate::word::own_address;
 
@@ -163,7 +163,7 @@ unsafe fn make() -> Option<()> {
         ask_for_huge_pages();
     }
     let Some(heap) = heap_over(range, options) else {
-        release();
+        unmap_all();
         return None;
     };
     heap.set_limit(options.limit);

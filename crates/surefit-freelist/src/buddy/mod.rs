@@ -214,7 +214,7 @@ impl<'m, const SMALLEST: usize> Buddy<'m, SMALLEST> {
     }
 
     /// Makes a block in use free, merged with its free buddies.
-    fn release(&mut self, block: Block) {
+    fn make_free(&mut self, block: Block) {
         self.map.clear(block);
         let mut merged = block;
         while self.map.is_free(merged.buddy()) {
@@ -290,14 +290,14 @@ unsafe impl<const SMALLEST: usize> RawHeap for Buddy<'_, SMALLEST> {
     #[inline]
     unsafe fn free(&mut self, object: NonNull<u8>, _layout: Layout) {
         let block = self.map.block_in_use(object);
-        self.release(block);
+        self.make_free(block);
     }
 
     /// As `free`. Finds every address at which no live object begins.
     #[inline]
     unsafe fn try_free(&mut self, object: NonNull<u8>, _layout: Layout) -> Result<(), Refused> {
         let block = self.map.find_in_use(object)?;
-        self.release(block);
+        self.make_free(block);
         Ok(())
     }
 

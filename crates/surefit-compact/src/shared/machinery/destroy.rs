@@ -86,7 +86,7 @@ impl<R: RawMutex, G: Granularity> SharedEngine<'_, R, G> {
         }
         if let Freed::Now(_) = entry.mark_freed() {
             section.class.set_credit(0);
-            let freed = self.release(&section, NO_SLOT, group, index);
+            let freed = self.begin_free(&section, NO_SLOT, group, index);
             if let Some(kept) = freed.kept {
                 self.clear(&section, NO_SLOT, group, kept);
             }

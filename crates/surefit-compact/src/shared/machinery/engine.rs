@@ -392,7 +392,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
 
     #[inline(never)]
     fn free_unparked(&self, section: Section<'m, R>, slot: Slot, group: u32, index: u32) {
-        let freed = self.release(&section, slot, group, index);
+        let freed = self.begin_free(&section, slot, group, index);
         self.settle(section, slot, group, freed);
     }
 
@@ -412,7 +412,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         let Some(index) = self.next_deferred(&section) else {
             return false;
         };
-        let freed = self.release(&section, slot, group, index);
+        let freed = self.begin_free(&section, slot, group, index);
         self.settle(section, slot, group, freed);
         true
     }
@@ -430,7 +430,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
                 return;
             };
             section.class.take_credit();
-            if let Some(kept) = self.release(section, slot, group, index).kept {
+            if let Some(kept) = self.begin_free(section, slot, group, index).kept {
                 self.clear(section, slot, group, kept);
             }
         }
@@ -474,13 +474,13 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
     }
 
     /// First part of a free: gives back the entry, and the page-block as the automaton decides.
-    pub(crate) fn release(
+    pub(crate) fn begin_free(
         &self,
         section: &Section<'m, R>,
         slot: Slot,
         group: u32,
         index: u32,
-    ) -> Released<'m> {
+    ) -> BegunFree<'m> {
         self.give_back_before_settling(section, slot, group);
         let entry = self.entry(index);
         let target = self.end_move_of(section, index);
@@ -488,16 +488,16 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         self.deactivate(entry, entry.state());
         self.give_entry(section, index);
         if location == NO_BLOCK {
-            return Released::NOTHING;
+            return BegunFree::NOTHING;
         }
         self.remove_live(section);
         let block = self.block(location);
         match target {
-            None => self.release_block(section, slot, group, block),
+            None => self.free_block(section, slot, group, block),
             Some(target) => {
                 // X1: the object's page is not full (S4), and this call frees the target.
                 self.clear(section, slot, group, block);
-                self.release_block(section, slot, group, target)
+                self.free_block(section, slot, group, target)
             }
         }
     }
@@ -513,23 +513,23 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         }
     }
 
-    fn release_block(
+    fn free_block(
         &self,
         section: &Section<'m, R>,
         slot: Slot,
         group: u32,
         block: Block<'m, Spread>,
-    ) -> Released<'m> {
+    ) -> BegunFree<'m> {
         let counts = self.counts(section, self.class_of(group));
         let (page, in_flight) = (self.page_counts(block.page), section.moving.get().is_some());
         if keeps_full(self.bound(), counts, page, in_flight) {
-            return Released {
+            return BegunFree {
                 kept: Some(block),
                 page: None,
             };
         }
         let stays = self.clear(section, slot, group, block);
-        Released {
+        BegunFree {
             kept: None,
             page: stays.then_some(block.page),
         }
@@ -597,14 +597,14 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
 }
 
 /// What the first part of a free leaves to its rounds.
-pub(crate) struct Released<'m> {
+pub(crate) struct BegunFree<'m> {
     /// The page-block that is the target of a move to begin at once, so that its page stays full.
     pub(crate) kept: Option<Block<'m, Spread>>,
     /// The not-full page of the page-block that was given back.
     pub(crate) page: Option<Page<'m, Spread>>,
 }
 
-impl Released<'_> {
+impl BegunFree<'_> {
     const NOTHING: Self = Self {
         kept: None,
         page: None,

@@ -19,7 +19,7 @@ use surefit_classes::automaton::incremental::{
 use surefit_classes::automaton::{credit, swaps_roles};
 use surefit_classes::{Bound, PageOrder};
 
-use super::engine::{Released, SharedEngine};
+use super::engine::{BegunFree, SharedEngine};
 use super::group::{Move, Section, add};
 use super::pool::Slot;
 use crate::page::{Block, Page, PageId};
@@ -66,7 +66,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         section: Section<'m, R>,
         slot: Slot,
         group: u32,
-        freed: Released<'m>,
+        freed: BegunFree<'m>,
     ) {
         let has_credit = match self.bound() {
             Bound::Unbounded => true,
@@ -84,7 +84,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         mut section: Section<'m, R>,
         slot: Slot,
         group: u32,
-        freed: Released<'m>,
+        freed: BegunFree<'m>,
     ) {
         let mut rounds = self.rounds(&section, group);
         let mut copied = false;
