@@ -73,7 +73,7 @@ crates/surefit-freelist/src/coalesce.rs
 crates/surefit-freelist/src/heap.rs
 crates/surefit-freelist/src/jamaica/blocks.rs
 crates/surefit-freelist/src/memory.rs
-crates/surefit-freelist/src/run.rs
+crates/surefit-freelist/src/bump_chunk.rs
 crates/surefit-freelist/src/sweep.rs
 crates/surefit-gc-derive/src/expand.rs
 crates/surefit-gc/src/access.rs

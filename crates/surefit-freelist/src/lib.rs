@@ -19,7 +19,7 @@
 //! | `policy` | when free neighbours are merged: never, deferred, immediate |
 //! | `coalesce` | merging free chunks that a policy left apart |
 //! | `sweep` | for a collector: objects by number, and freeing all dead ones in one pass |
-//! | `run` | a free chunk from which objects are cut by a comparison and an addition |
+//! | `bump_chunk` | a free chunk from which objects are cut by a comparison and an addition |
 //! | `floor` | where the large objects begin, and how many there are |
 //! | `large` | large objects at the other end of the region, for a collector |
 //! | `end` | where the lists' chunks end; this moves for large objects, and in heaps that grow |
@@ -63,6 +63,7 @@
 mod binned;
 mod bitmap;
 mod buddy;
+mod bump_chunk;
 mod check;
 mod chunk;
 mod coalesce;
@@ -81,7 +82,6 @@ mod lookup;
 mod memory;
 mod next_hit_table;
 mod policy;
-mod run;
 mod segregated;
 mod sweep;
 mod tree_fit;
@@ -94,6 +94,7 @@ mod tests;
 pub use binned::Bins;
 pub use bitmap::Bitmap;
 pub use buddy::{Buddy, BuddyCounters};
+pub use bump_chunk::BumpChunk;
 pub use counters::Counters;
 pub use half_fit::PowersOfTwo;
 pub use heap::Heap;
@@ -103,7 +104,6 @@ pub use list::{Best, First, Fit, Next, SingleList, Worst};
 pub use lookup::{Lookup, Scan};
 pub use next_hit_table::NextHitTable;
 pub use policy::{Coalescing, Deferred, Immediate, Never, When};
-pub use run::Run;
 pub use segregated::Segregated;
 pub use sweep::Swept;
 pub use tree_fit::SizeTree;

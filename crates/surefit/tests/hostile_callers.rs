@@ -374,8 +374,8 @@ fn the_sources_are_read_as_they_are_meant() {
     let freelist = Sources::of("surefit-freelist");
     let required: BTreeSet<_> = freelist.required().map(String::as_str).collect();
     for seen in [
-        "Heap::open_run",
-        "Run::granules_for",
+        "Heap::open_bump_chunk",
+        "BumpChunk::granules_for",
         "Jamaica::check_objects",
         "Buddy::new",
         "Fit::is_better",
@@ -383,7 +383,7 @@ fn the_sources_are_read_as_they_are_meant() {
         assert!(required.contains(seen), "{seen}");
     }
     for unseen in [
-        "Run::take",
+        "BumpChunk::take",
         "Memory::new",
         "Index::new",
         "Blocks::take",

@@ -14,8 +14,9 @@ use std::ptr::NonNull;
 use surefit_core::{RawHeap, Refused};
 use surefit_freelist::jamaica::{Array, Bytes, Jamaica, Object, Shape};
 use surefit_freelist::{
-    Best, Bins, Bitmap, Buddy, Deferred, First, Fit, Heap, Immediate, Index, Linear, Never, Next,
-    NextHitTable, PowersOfTwo, Run, Scan, Segregated, SingleList, SizeTree, Tree, TwoLevel, Worst,
+    Best, Bins, Bitmap, Buddy, BumpChunk, Deferred, First, Fit, Heap, Immediate, Index, Linear,
+    Never, Next, NextHitTable, PowersOfTwo, Scan, Segregated, SingleList, SizeTree, Tree, TwoLevel,
+    Worst,
 };
 use surefit_testkit::{JunkRegion, Shape as Script, run_script, script};
 
@@ -167,15 +168,15 @@ fn a_second_free_is_told_also_of_what_was_merged() {
     for_every_index!(twice_of);
 }
 
-fn runs_of<I: Index>() {
+fn bump_chunks_of<I: Index>() {
     for granules in GRANULES {
         let mut region = region();
         let mut heap = in_use::<I>(&mut region);
-        let opened = heap.open_run(granules);
-        if let Some(run) = opened {
-            assert!(run.bytes() as u64 >= 8 * u64::from(granules), "{granules}");
+        let opened = heap.open_bump_chunk(granules);
+        if let Some(bump) = opened {
+            assert!(bump.bytes() as u64 >= 8 * u64::from(granules), "{granules}");
             // SAFETY: S1, S2: just opened; nothing was cut.
-            unsafe { heap.close_run(run) };
+            unsafe { heap.close_bump_chunk(bump) };
         }
         assert!(opened.is_none() || granules < 1536, "{granules}");
         assert_eq!(heap.check(), Ok(()), "{granules}");
@@ -183,14 +184,14 @@ fn runs_of<I: Index>() {
 }
 
 #[test]
-fn a_run_has_the_granules_that_were_asked_for_or_there_is_none() {
-    for_every_index!(runs_of);
+fn a_bump_chunk_has_the_granules_that_were_asked_for_or_there_is_none() {
+    for_every_index!(bump_chunks_of);
 }
 
 #[test]
 fn granules_of_any_request_hold_it() {
     for bytes in BYTES {
-        let granules = Run::granules_for(bytes);
+        let granules = BumpChunk::granules_for(bytes);
         let holds = 8 * u128::from(granules) >= bytes as u128 + 4;
         assert!(holds || granules == u32::MAX, "{bytes}: {granules}");
     }

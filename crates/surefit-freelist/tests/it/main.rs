@@ -3,10 +3,10 @@
 mod attacks;
 mod bounds;
 mod buddy;
+mod bump_chunk;
 mod double_free;
 mod jamaica;
 mod limits;
-mod run;
 mod segregated;
 mod shadow;
 mod sweep;

@@ -1,11 +1,11 @@
-//! Allocation: the fast path cuts an object from the open run and writes its kind.
+//! Allocation: the fast path cuts an object from the open bump chunk and writes its kind.
 
 use core::alloc::Layout;
 use core::cell::{Cell, RefCell};
 use core::fmt;
 
 use surefit_core::Refused;
-use surefit_freelist::{Index, Run};
+use surefit_freelist::{BumpChunk, Index};
 
 use super::finalizable::Finalizable;
 use super::full::Full;
@@ -16,7 +16,7 @@ use super::supply::{ALIGNED, Source, Supply};
 /// What a mutation allocates with. There the heap, `H`, is behind a pointer, so that programs do
 /// not depend on its index.
 pub(super) struct Allocator<'m, H: ?Sized> {
-    run: Cell<Run>,
+    bump: Cell<BumpChunk>,
     /// The address of granule 0.
     origin: usize,
     kinds: Kinds<'m>,
@@ -30,7 +30,7 @@ pub(super) struct Allocator<'m, H: ?Sized> {
 impl<'m, H> Allocator<'m, H> {
     pub(super) const fn new(source: H, origin: usize, kinds: Kinds<'m>) -> Self {
         Self {
-            run: Cell::new(Run::EMPTY),
+            bump: Cell::new(BumpChunk::EMPTY),
             origin,
             kinds,
             finalizable: Finalizable::new(),
@@ -55,12 +55,14 @@ const fn layout_for(kind: &Kind, value: Layout) -> Option<Layout> {
 /// The bytes of a value's chunk, header included.
 pub(super) const fn chunk_bytes(kind: &Kind, value: Layout) -> usize {
     match layout_for(kind, value) {
-        Some(layout) if layout.size() <= LARGE => Run::granules_for(layout.size()) as usize * 8,
+        Some(layout) if layout.size() <= LARGE => {
+            BumpChunk::granules_for(layout.size()) as usize * 8
+        }
         _ => usize::MAX,
     }
 }
 
-/// The largest payload that the fast path cuts from the run, in bytes.
+/// The largest payload that the fast path cuts from the bump chunk, in bytes.
 const LARGE: usize = u32::MAX as usize;
 
 impl<H: Supply + ?Sized> Allocator<'_, H> {
@@ -79,18 +81,18 @@ impl<H: Supply + ?Sized> Allocator<'_, H> {
         }
     }
 
-    /// Cuts an object from the run.
+    /// Cuts an object from the bump chunk.
     #[inline]
     fn place(&self, kind: &Kind, value: Layout) -> Option<Place> {
         let layout = layout_for(kind, value)?;
         if layout.align() > ALIGNED || layout.size() > LARGE {
             return None;
         }
-        let (mut run, granules) = (self.run.get(), Run::granules_for(layout.size()));
-        // SAFETY: S1, S3: the run in the cell is the one that `source` left, and this copy replaces
-        // it. S2: `granules_for`.
-        let object = unsafe { run.take(granules) }?;
-        self.run.set(run);
+        let (mut bump, granules) = (self.bump.get(), BumpChunk::granules_for(layout.size()));
+        // SAFETY: S1, S3: the bump chunk in the cell is the one that `source` left, and this copy
+        // replaces it. S2: `granules_for`.
+        let object = unsafe { bump.take(granules) }?;
+        self.bump.set(bump);
         let bytes = granules as usize * 8 - 4;
         Some(Place { object, bytes })
     }
@@ -103,11 +105,12 @@ impl<H: Supply + ?Sized> Allocator<'_, H> {
             return Err(self.refuse(Refused::TooLarge { limit }, limit));
         };
         // The index calls code of the caller (its fit), which may unwind. So the cell must not hold
-        // a run that was closed meanwhile.
-        let mut run = self.run.replace(Run::EMPTY);
-        // SAFETY: S1: the run in the cell was the one that `source` left; it is replaced below.
-        let claimed = unsafe { self.source.borrow_mut().allocate(&mut run, layout) };
-        self.run.set(run);
+        // a bump chunk that was closed meanwhile.
+        let mut bump = self.bump.replace(BumpChunk::EMPTY);
+        // SAFETY: S1: the bump chunk in the cell was the one that `source` left; it is replaced
+        // below.
+        let claimed = unsafe { self.source.borrow_mut().allocate(&mut bump, layout) };
+        self.bump.set(bump);
         claimed.map_err(|refused| self.refuse(refused, layout.size()))
     }
 
@@ -160,17 +163,17 @@ impl<H: Supply + ?Sized> Allocator<'_, H> {
 
     /// Free bytes, headers included.
     pub(super) fn free_bytes(&self) -> usize {
-        self.source.borrow().free_bytes() + self.run.get().bytes()
+        self.source.borrow().free_bytes() + self.bump.get().bytes()
     }
 }
 
 impl<'m, I: Index> Allocator<'m, Source<'m, I>> {
-    /// Closes the run, so that the heap can be swept. Returns the heap, the kinds and the
+    /// Closes the bump chunk, so that the heap can be swept. Returns the heap, the kinds and the
     /// finalizable objects.
     pub(super) fn closed(&mut self) -> (&mut Source<'m, I>, &Kinds<'m>, &Finalizable) {
         let source = self.source.get_mut();
-        // SAFETY: S1: the run in the cell is the one that `source` left, and is empty then.
-        unsafe { source.close(self.run.get_mut()) };
+        // SAFETY: S1: the bump chunk in the cell is the one that `source` left, and is empty then.
+        unsafe { source.close(self.bump.get_mut()) };
         (source, &self.kinds, &self.finalizable)
     }
 }

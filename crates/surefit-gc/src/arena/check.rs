@@ -8,7 +8,8 @@ use super::kinds::Kinds;
 use super::place::Place;
 use crate::bits::Bits;
 
-/// Verifies A2, A3 and the invariants of the heap, which has no open run. Overwrites the bits.
+/// Verifies A2, A3 and the invariants of the heap, which has no open bump chunk. Overwrites the
+/// bits.
 pub(super) fn check<I: Index>(
     heap: &Heap<'_, I>,
     kinds: &Kinds<'_>,

@@ -3,7 +3,7 @@
 //! ```text
 //! mutate(f):      f(mutation, root): allocates, follows references, changes objects
 //! ensure(bytes):  if less is free: collect, then grow; if still less is free: full
-//! collect:        close the run
+//! collect:        close the bump chunk
 //!                 mark what the root leads to
 //!                 clear weak cells whose targets were not reached
 //!                 drop the values of dead objects that need it

@@ -84,8 +84,8 @@ impl<'gc> Mutation<'gc> {
     /// [`Full`] if there is no room now, or can never be; the value is dropped.
     ///
     /// # Complexity
-    /// One comparison and a few stores; when the run is used up, what the index takes to find
-    /// another one. A type that is not among the last 64 or so is searched among all of them.
+    /// One comparison and a few stores; when the bump chunk is used up, what the index takes to
+    /// find another one. A type that is not among the last 64 or so is searched among all of them.
     #[inline]
     pub fn alloc<T: Trace + 'gc>(&self, value: T) -> Result<Gc<'gc, T>, Full> {
         let (kind, layout) = (Value::<T>::KIND, Layout::new::<T>());

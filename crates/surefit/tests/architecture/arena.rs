@@ -94,7 +94,7 @@ fn one_object_of_a_rust_program() {
     assert_eq!(kinds, [kinds[0], kinds[1], kinds[1], kinds[0], kinds[4]]);
     assert!(kinds[0] != kinds[1] && kinds[4] != kinds[0] && kinds[4] != kinds[1]);
 
-    walk.step("Cut from the run");
+    walk.step("Cut from the bump chunk");
     assert_eq!(Gc::<Node<'_>>::BYTES, 24);
     cutting_from_the_run();
 

@@ -141,7 +141,7 @@ impl<I: Index> StepStore<'_, I> {
         let heap = &mut self.base.allocator.closed().0.heap;
         let next = match I::COALESCING {
             // SAFETY: S1: since the last call, mutations have only allocated: such a heap opens no
-            // runs, whose rests would be freed. It grows only in `Idle`.
+            // bump chunks, whose rests would be freed. It grows only in `Idle`.
             When::Deferred => unsafe { heap.coalesce_part(from) }.0,
             _ => None,
         };

@@ -59,7 +59,7 @@ impl<'m, I: Index> StepStore<'m, I> {
         (self.base.supply(), tables)
     }
 
-    /// What a step needs. The run is closed.
+    /// What a step needs. The bump chunk is closed.
     pub(super) fn open<'s>(&'s mut self) -> (&'s mut Store<'m, I>, Tables<'s>) {
         let tables = Tables {
             origin: self.base.allocator.origin(),

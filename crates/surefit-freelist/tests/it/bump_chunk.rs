@@ -6,8 +6,8 @@ use core::ptr::NonNull;
 
 use surefit_core::RawHeap;
 use surefit_freelist::{
-    Bins, Bitmap, Deferred, First, Heap, Immediate, Index, Linear, Never, PowersOfTwo, Run, Scan,
-    Segregated, SingleList, SizeTree, Tree, TwoLevel,
+    Bins, Bitmap, BumpChunk, Deferred, First, Heap, Immediate, Index, Linear, Never, PowersOfTwo,
+    Scan, Segregated, SingleList, SizeTree, Tree, TwoLevel,
 };
 use surefit_testkit::{JunkRegion, Random};
 
@@ -32,28 +32,28 @@ impl Objects {
     }
 }
 
-/// Cuts random objects from run after run, with objects from the lists between, and frees some
-/// while no run is open.
+/// Cuts random objects from bump chunk after bump chunk, with objects from the lists between, and
+/// frees some while no bump chunk is open.
 fn cut<I: Index>() {
     let mut region = JunkRegion::misaligned(12 << 10, 64, 3, 5);
     let mut heap = Heap::<I>::new(region.memory()).expect("large enough");
     let (mut random, mut objects, mut cut) = (Random(7), Objects::default(), 0);
     for _ in 0..if cfg!(miri) { 8 } else { 120 } {
-        let Some(mut run) = heap.open_run(2 + random.below(9) as u32) else {
+        let Some(mut bump) = heap.open_bump_chunk(2 + random.below(9) as u32) else {
             break;
         };
-        let left = run.bytes();
+        let left = bump.bytes();
         let before = heap.live_objects();
         let mut used = 0;
         for _ in 0..random.below(12) {
             let granules = 2 + random.below(9) as u32;
             // SAFETY: S1: just opened, and only allocated from since. S2: 2 to 10. S3: no copies.
-            let Some(object) = (unsafe { run.take(granules) }) else {
+            let Some(object) = (unsafe { bump.take(granules) }) else {
                 break;
             };
             objects.add(object, granules as usize * 8 - 4);
             (cut, used) = (cut + 1, used + granules as usize * 8);
-            assert_eq!(run.bytes(), left - used);
+            assert_eq!(bump.bytes(), left - used);
             if random.below(4) == 0 {
                 let layout = Layout::new::<[u64; 3]>();
                 if let Ok(object) = heap.allocate(layout) {
@@ -63,13 +63,13 @@ fn cut<I: Index>() {
         }
         if random.below(3) == 0 {
             // SAFETY: as above.
-            if let Some(object) = unsafe { run.take_all(2) } {
+            if let Some(object) = unsafe { bump.take_all(2) } {
                 objects.add(object, left - used - 4);
-                assert_eq!(run.bytes(), 0);
+                assert_eq!(bump.bytes(), 0);
             }
         }
         // SAFETY: S1, S2: as above.
-        unsafe { heap.close_run(run) };
+        unsafe { heap.close_bump_chunk(bump) };
         heap.check().expect("sound");
         objects.verify();
         assert!(heap.live_objects() >= before - 1);
@@ -77,7 +77,7 @@ fn cut<I: Index>() {
         for _ in 0..random.below(6).min(objects.0.len()) {
             let (object, bytes, _) = objects.0.swap_remove(random.below(objects.0.len()));
             let layout = Layout::from_size_align(bytes, 8).expect("small");
-            // SAFETY: live; no run is open.
+            // SAFETY: live; no bump chunk is open.
             unsafe { heap.free(object, layout) };
         }
         heap.check().expect("sound");
@@ -87,7 +87,7 @@ fn cut<I: Index>() {
 }
 
 #[test]
-fn objects_of_a_run_are_objects_of_the_heap() {
+fn objects_of_a_bump_chunk_are_objects_of_the_heap() {
     cut::<Segregated<Bitmap, Immediate, Tree, 64>>();
     cut::<Segregated<Bitmap, Immediate, Linear, 32, 16>>();
     cut::<SingleList<First>>();
@@ -102,7 +102,7 @@ fn indexes_that_do_not_merge_at_once_open_none() {
     fn opens<I: Index>() -> bool {
         let mut region = JunkRegion::new(4096, 64, 1);
         let mut heap = Heap::<I>::new(region.memory()).expect("large enough");
-        heap.open_run(2).is_some()
+        heap.open_bump_chunk(2).is_some()
     }
     assert!(opens::<Segregated<Bitmap, Immediate, Tree, 64>>());
     assert!(!opens::<Segregated<Bitmap, Deferred, Tree, 64>>());
@@ -114,38 +114,38 @@ fn indexes_that_do_not_merge_at_once_open_none() {
 fn nothing_is_cut_that_would_leave_less_than_a_chunk() {
     let mut region = JunkRegion::new(4096, 64, 1);
     let mut heap = Heap::<TwoLevel>::new(region.memory()).expect("large enough");
-    let mut run = heap.open_run(2).expect("a chunk");
-    let granules = (run.bytes() / 8) as u32;
+    let mut bump = heap.open_bump_chunk(2).expect("a chunk");
+    let granules = (bump.bytes() / 8) as u32;
     // SAFETY: S1: just opened. S2: more than 2. S3: no copies. So for all below.
     unsafe {
-        assert!(run.take(granules).is_none());
-        assert!(run.take(granules - 1).is_none());
-        assert!(run.take_all(granules + 1).is_none());
-        assert_eq!(run.taken(), 0);
-        assert!(run.take(granules - 2).is_some());
-        assert_eq!(run.taken(), 1);
-        assert!(run.take(2).is_none());
-        assert!(run.take_all(2).is_some());
-        assert!(run.take(2).is_none() && run.take_all(2).is_none());
-        heap.close_run(run);
-        heap.close_run(Run::EMPTY);
+        assert!(bump.take(granules).is_none());
+        assert!(bump.take(granules - 1).is_none());
+        assert!(bump.take_all(granules + 1).is_none());
+        assert_eq!(bump.taken(), 0);
+        assert!(bump.take(granules - 2).is_some());
+        assert_eq!(bump.taken(), 1);
+        assert!(bump.take(2).is_none());
+        assert!(bump.take_all(2).is_some());
+        assert!(bump.take(2).is_none() && bump.take_all(2).is_none());
+        heap.close_bump_chunk(bump);
+        heap.close_bump_chunk(BumpChunk::EMPTY);
     }
     assert_eq!(heap.live_objects(), 2);
     heap.check().expect("sound");
 }
 
-/// While a run is open, its rest is one more object. After it is closed, nothing shows that it was
-/// open.
+/// While a bump chunk is open, its rest is one more object. After it is closed, nothing shows that
+/// it was open.
 #[test]
-fn a_run_that_is_closed_at_once_leaves_no_trace() {
+fn a_bump_chunk_that_is_closed_at_once_leaves_no_trace() {
     let mut region = JunkRegion::new(4096, 64, 1);
     let mut heap = Heap::<SizeTree>::new(region.memory()).expect("large enough");
     let free: Vec<usize> = heap.free_sizes().collect();
-    let run = heap.open_run(2).expect("a chunk");
+    let bump = heap.open_bump_chunk(2).expect("a chunk");
     assert_eq!((heap.live_objects(), heap.free_sizes().count()), (1, 0));
     heap.check().expect("sound, the rest is an object");
     // SAFETY: S1, S2: just opened.
-    unsafe { heap.close_run(run) };
+    unsafe { heap.close_bump_chunk(bump) };
     assert_eq!(heap.live_objects(), 0);
     assert_eq!(heap.free_sizes().collect::<Vec<_>>(), free);
     heap.check().expect("sound");

@@ -1,4 +1,4 @@
-//! A run: a whole free chunk taken from the index. Cutting an object from its front takes a
+//! A bump chunk: a whole free chunk taken from the index. Cutting an object from its front takes a
 //! comparison and an addition.
 //!
 //! ```text
@@ -7,21 +7,21 @@
 //! take    | header | object | header | object | header | the rest      |    three
 //! close   | header | object | header | object | header | free chunk    |    the rest is freed
 //! ```
-//! The rest of a run is a chunk in use at every moment. So the heap can be walked, and can
-//! allocate, while a run is open. This costs one more store per object, beside the header that each
-//! object needs anyway. It saves the index, which otherwise updates two lists per object.
+//! The rest of a bump chunk is a chunk in use at every moment. So the heap can be walked, and can
+//! allocate, while a bump chunk is open. This costs one more store per object, beside the header
+//! that each object needs anyway. It saves the index, which otherwise updates two lists per object.
 //!
 //! # Invariants
 //! - R1: `payload` and `granules` are those of a chunk in use whose header has no flag; or
 //!   `granules` is 0.
 //!
 //! # Bounds
-//! `take`: one comparison, two stores. `open_run` and `close_run`: the work of the index for one
-//! chunk.
+//! `take`: one comparison, two stores. `open_bump_chunk` and `close_bump_chunk`: the work of the
+//! index for one chunk.
 //!
 //! # Drawbacks
-//! Only indexes that merge at once have runs. Otherwise the chunk before a run could be free, and
-//! every header would have to be read.
+//! Only indexes that merge at once have bump chunks. Otherwise the chunk before a bump chunk could
+//! be free, and every header would have to be read.
 
 use core::ptr::NonNull;
 
@@ -35,14 +35,14 @@ const MOST_PAYLOAD: usize = MOST_GRANULES.saturating_mul(GRANULE) - 2 * GRANULE;
 
 /// The rest of a chunk from which objects are cut.
 #[derive(Clone, Copy, Debug)]
-pub struct Run {
+pub struct BumpChunk {
     payload: NonNull<u8>,
     granules: u32,
     taken: u32,
 }
 
-impl Run {
-    /// A run that is used up.
+impl BumpChunk {
+    /// A bump chunk that is used up.
     pub const EMPTY: Self = Self {
         payload: NonNull::dangling(),
         granules: 0,
@@ -79,9 +79,9 @@ impl Run {
     /// and is aligned to eight.
     ///
     /// # Safety
-    /// S1: the heap that opened the run still exists, has not closed it, and has freed, resized and
-    /// swept nothing since. S2: `granules` is at least 2, and less than 2^30. S3: no copy of the
-    /// run has cut anything that this one has not.
+    /// S1: the heap that opened the bump chunk still exists, has not closed it, and has freed,
+    /// resized and swept nothing since. S2: `granules` is at least 2, and less than 2^30. S3: no
+    /// copy of the bump chunk has cut anything that this one has not.
     #[inline]
     pub unsafe fn take(&mut self, granules: u32) -> Option<NonNull<u8>> {
         if self.granules < granules + SMALLEST {
@@ -90,8 +90,8 @@ impl Run {
         let (payload, rest) = (self.payload, self.granules - granules);
         // SAFETY: the rest is longer than that (compared), and lies in the region (R1, S1).
         let next = unsafe { payload.add(granules as usize * GRANULE) };
-        // SAFETY: R1, S1, S3: both are payloads of chunks in the rest of the run, which belongs to
-        // nobody else.
+        // SAFETY: R1, S1, S3: both are payloads of chunks in the rest of the bump chunk, which
+        // belongs to nobody else.
         unsafe { set_header(payload, granules) };
         // SAFETY: as above.
         unsafe { set_header(next, rest) };
@@ -103,7 +103,7 @@ impl Run {
     /// Hands out the whole rest as one object, if it has at least `granules` granules.
     ///
     /// # Safety
-    /// As [`Run::take`].
+    /// As [`BumpChunk::take`].
     #[inline]
     pub unsafe fn take_all(&mut self, granules: u32) -> Option<NonNull<u8>> {
         if self.granules < granules {
@@ -129,16 +129,16 @@ unsafe fn set_header(payload: NonNull<u8>, granules: u32) {
 }
 
 impl<I: Index> Heap<'_, I> {
-    /// Takes a free chunk of at least `granules` granules for a run. Returns `None` if there is
-    /// none, or if the index does not merge at once. Any number is allowed: no chunk has fewer than
-    /// two.
+    /// Takes a free chunk of at least `granules` granules for a bump chunk. Returns `None` if there
+    /// is none, or if the index does not merge at once. Any number is allowed: no chunk has fewer
+    /// than two.
     ///
-    /// [`Heap::live_objects`] counts the run's objects only once the run is closed. Until then,
-    /// `check` may report H5.
+    /// [`Heap::live_objects`] counts the bump chunk's objects only once the bump chunk is closed.
+    /// Until then, `check` may report H5.
     ///
     /// # Complexity
     /// That of an allocation in the index.
-    pub fn open_run(&mut self, granules: u32) -> Option<Run> {
+    pub fn open_bump_chunk(&mut self, granules: u32) -> Option<BumpChunk> {
         if !I::COALESCING.is_immediate() {
             return None;
         }
@@ -155,22 +155,22 @@ impl<I: Index> Heap<'_, I> {
         let header = self.memory.header(chunk);
         debug_assert!(!header.is_before_free(), "H4");
         let payload = self.serve(chunk, header.granules());
-        Some(Run {
+        Some(BumpChunk {
             payload,
             granules: header.granules(),
             taken: 0,
         })
     }
 
-    /// Frees the rest of a run.
+    /// Frees the rest of a bump chunk.
     ///
     /// # Safety
-    /// S1: this heap opened the run, has not closed it, and has freed, resized and swept nothing
-    /// since. S2: no copy of the run has cut anything that this one has not.
-    pub unsafe fn close_run(&mut self, run: Run) {
-        self.live += run.taken as usize;
-        if run.granules > 0 {
-            let rest = Chunk::at(self.memory.granule_of(run.payload));
+    /// S1: this heap opened the bump chunk, has not closed it, and has freed, resized and swept
+    /// nothing since. S2: no copy of the bump chunk has cut anything that this one has not.
+    pub unsafe fn close_bump_chunk(&mut self, bump: BumpChunk) {
+        self.live += bump.taken as usize;
+        if bump.granules > 0 {
+            let rest = Chunk::at(self.memory.granule_of(bump.payload));
             self.make_free(rest);
         }
     }
