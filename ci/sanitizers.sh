@@ -26,7 +26,7 @@ address=(
   compact_beside compact_collect compact_contiguous
   compact_sharded compact_shared compact_shared_bytes compact_shared_parked
   direct_attacks direct_pooled
-  freelist_limits freelist_run
+  freelist_limits freelist_bump_chunk
   gc_judged
   papers_it
 )
