@@ -207,13 +207,13 @@ impl<'m, W: Width> Engine<'m, W> {
     /// the reason.
     #[inline]
     pub(crate) fn allocate(&self, class: SizeClass) -> Option<u32> {
-        let hot = self.take_hot(class);
-        hot.or_else(|| self.allocate_in_page(class))
+        let parked = self.take_parked_of(class);
+        parked.or_else(|| self.allocate_in_page(class))
     }
 
     /// Takes the pair of a class that was parked last, if there is one.
     #[inline]
-    pub(crate) fn take_hot(&self, class: SizeClass) -> Option<u32> {
+    pub(crate) fn take_parked_of(&self, class: SizeClass) -> Option<u32> {
         self.take_parked(self.class_state(class))
     }
 

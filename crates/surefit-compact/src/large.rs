@@ -63,7 +63,7 @@ impl<W: Width> Heap<'_, W> {
     pub fn alloc(&self, layout: Layout) -> Result<Bytes<MaybeUninit<u8>>, Refused> {
         let (len, geometry) = (layout.size(), self.config.geometry());
         match geometry.class_at_once(len, layout.align()) {
-            Some(class) if !self.is_in_pieces(len) => match self.engine.take_hot(class) {
+            Some(class) if !self.is_in_pieces(len) => match self.engine.take_parked_of(class) {
                 Some(index) => Ok(Bytes::new(Name::new(index, self.id), len)),
                 None => self.alloc_in_page(class, layout),
             },

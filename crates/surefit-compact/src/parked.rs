@@ -1,4 +1,4 @@
-//! Hot pairs: page-blocks that were freed together with their entries, and are taken together
+//! Parked pairs: page-blocks that were freed together with their entries, and are taken together
 //! again.
 //!
 //! A freed page-block and its entry may stay bound to each other: *parked*. For its page the block
