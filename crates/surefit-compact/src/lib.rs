@@ -31,7 +31,8 @@
 //!
 //! # Features
 //! `holes`, `many-classes` and `pieces` are on by default. A program for a small board turns them
-//! off by `default-features = false`, to save flash.
+//! off, to save flash: it depends on this crate with `default-features = false`, and not on
+//! `surefit`, which has them on.
 //!
 //! - `holes` (default): the bounds [`Bound::Holes`] and [`Bound::Unbounded`], with what parks
 //!   pairs. Without it [`Bound::Pages`] is the only bound, and there is no `Config::DEFAULT`.
