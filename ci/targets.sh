@@ -79,8 +79,9 @@ flash() {
   shift 2
   for function; do keep+=(-u "surefit_$function"); done
   # A static library alone: Cargo optimises nothing across crates if other kinds are built with it.
-  CARGO_PROFILE_RELEASE_OPT_LEVEL=s CARGO_PROFILE_RELEASE_PANIC=abort cargo rustc --locked --quiet --release -Zbuild-std=core \
-    --target "$target" -p surefit-c --lib --crate-type staticlib --no-default-features --features "panic-handler,words16$features"
+  CARGO_PROFILE_RELEASE_OPT_LEVEL=s CARGO_PROFILE_RELEASE_LTO=fat CARGO_PROFILE_RELEASE_PANIC=abort \
+    cargo rustc --locked --quiet --release -Zbuild-std=core --target "$target" -p surefit-c \
+    --lib --crate-type staticlib --no-default-features --features "panic-handler,words16$features"
   image=$CARGO_TARGET_DIR/$target/release/surefit-c.elf
   "$folder/arm-none-eabi-ld" --gc-sections -e "surefit_$1" "${keep[@]}" --defsym surefit_panicked=0 \
     -o "$image" "$CARGO_TARGET_DIR/$target/release/libsurefit_c.a"
