@@ -89,9 +89,9 @@ impl Lists {
     /// The largest number of lists in the thesis.
     pub const USUAL_COUNT: u32 = 256;
 
-    /// The numbers of lists that [`Lists::choose_usual`] has only with immediate coalescing; it has
-    /// 256 with all kinds.
-    pub const ONLY_IMMEDIATE: [u32; 8] = [16, 32, 64, 128, 512, 1024, 2048, 4096];
+    /// The numbers of lists that [`Lists::choose_usual`] has only in two kinds; it has 256 in all
+    /// kinds.
+    pub const ONLY_TWO_KINDS: [u32; 8] = [16, 32, 64, 128, 512, 1024, 2048, 4096];
 
     /// 256 lists, and a tree for the last one.
     #[must_use]
@@ -126,18 +126,34 @@ impl Lists {
         }
     }
 
-    /// As [`Lists::choose`], but compiled for fewer types: all combinations with 256 lists, and
-    /// other numbers of lists with immediate coalescing, whatever `merges` says.
+    /// The lists that [`Lists::choose_usual`] chooses for these: themselves if there are 256.
+    /// Another number of lists is merged at once, and is the thesis's (the Next Hit Table, the last
+    /// list searched from end to end) or ours (a bitmap, a tree).
+    #[must_use]
+    pub fn to_usual(self) -> Self {
+        if !Self::ONLY_TWO_KINDS.contains(&self.count) {
+            return self;
+        }
+        let is_table = self.finds == Finds::NextHitTable;
+        Self {
+            finds: if is_table { self.finds } else { Finds::Bitmap },
+            merges: When::Immediate,
+            is_tree: !is_table,
+            count: self.count,
+        }
+    }
+
+    /// As [`Lists::choose`] of [`Lists::to_usual`], but compiled for 34 types.
     pub fn choose_usual<C: Choice>(self, choice: C) -> C::Output {
         match self.count {
-            16 => self.immediate::<C, 16>(choice),
-            32 => self.immediate::<C, 32>(choice),
-            64 => self.immediate::<C, 64>(choice),
-            128 => self.immediate::<C, 128>(choice),
-            512 => self.immediate::<C, 512>(choice),
-            1024 => self.immediate::<C, 1024>(choice),
-            2048 => self.immediate::<C, 2048>(choice),
-            4096 => self.immediate::<C, 4096>(choice),
+            16 => self.of_two_kinds::<C, 16>(choice),
+            32 => self.of_two_kinds::<C, 32>(choice),
+            64 => self.of_two_kinds::<C, 64>(choice),
+            128 => self.of_two_kinds::<C, 128>(choice),
+            512 => self.of_two_kinds::<C, 512>(choice),
+            1024 => self.of_two_kinds::<C, 1024>(choice),
+            2048 => self.of_two_kinds::<C, 2048>(choice),
+            4096 => self.of_two_kinds::<C, 4096>(choice),
             _ => self.with_lookup::<C, 256>(choice),
         }
     }
@@ -159,11 +175,11 @@ impl Lists {
         }
     }
 
-    fn immediate<C: Choice, const N: usize>(self, choice: C) -> C::Output {
-        match self.finds {
-            Finds::Scan => self.with_last::<C, Scan, Immediate, N>(choice),
-            Finds::NextHitTable => self.with_last::<C, NextHitTable, Immediate, N>(choice),
-            Finds::Bitmap => self.with_last::<C, Bitmap, Immediate, N>(choice),
+    fn of_two_kinds<C: Choice, const N: usize>(self, choice: C) -> C::Output {
+        if self.finds == Finds::NextHitTable {
+            choice.of::<NextHitTable, Immediate, Linear, N>()
+        } else {
+            choice.of::<Bitmap, Immediate, Tree, N>()
         }
     }
 
@@ -262,16 +278,13 @@ mod tests {
     }
 
     #[test]
-    fn the_usual_choice_differs_only_where_it_merges_at_once() {
+    fn a_choice_among_fewer_types_differs_only_where_it_says() {
+        let mut usual = std::collections::HashSet::new();
         for lists in all() {
-            let usual = match lists.count {
-                Lists::USUAL_COUNT => lists,
-                _ => Lists {
-                    merges: When::Immediate,
-                    ..lists
-                },
-            };
-            assert_eq!(lists.choose_usual(Names), usual.choose(Names), "{lists}");
+            let chosen = lists.choose_usual(Names);
+            assert_eq!(chosen, lists.to_usual().choose(Names), "{lists}");
+            assert_eq!(lists.to_usual(), lists.to_usual().to_usual(), "{lists}");
+            usual.insert(chosen);
             let merges = match lists.merges {
                 When::Never => When::Deferred,
                 merges => merges,
@@ -283,5 +296,6 @@ mod tests {
                 "{lists}"
             );
         }
+        assert_eq!(usual.len(), 34);
     }
 }

@@ -91,14 +91,10 @@ fn every_collection_keeps_what_a_naive_search_reaches() {
 #[test]
 fn every_number_of_lists_keeps_the_same() {
     let program = Recording::random(4, 50).program();
-    for count in Lists::ONLY_IMMEDIATE {
-        for is_tree in [false, true] {
-            let lists = Lists {
-                finds: Finds::NextHitTable,
-                merges: When::Immediate,
-                is_tree,
-                count,
-            };
+    for count in Lists::ONLY_TWO_KINDS {
+        for finds in [Finds::NextHitTable, Finds::Bitmap] {
+            let usual = Lists::usual(finds, When::Immediate);
+            let lists = Lists { count, ..usual }.to_usual();
             let outcome = replay(&Space::Segregated(lists), &program, 36 << 10, &CHECKED);
             Judge::new(&program).judge(&outcome.expect("room enough"));
         }

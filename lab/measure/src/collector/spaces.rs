@@ -5,7 +5,6 @@ use std::fmt;
 use anyhow::{Context, Result, bail};
 use surefit_clients::java::Space;
 use surefit_clients::lists::Lists;
-use surefit_freelist::When;
 
 use crate::registry::Kind;
 use crate::spec::{Choice, Spec};
@@ -87,10 +86,11 @@ fn of(choice: &Choice) -> Result<Space> {
 }
 
 fn checked(lists: Lists) -> Result<Lists> {
-    let count = lists.count;
-    if Lists::ONLY_IMMEDIATE.contains(&count) && lists.merges != When::Immediate {
+    if lists.to_usual() != lists {
         bail!(
-            "lists={count}: the collector takes this key with coalesce=immediate only; leave lists out"
+            "lists={}: the collector takes this key with coalesce=immediate only, and with index=bitmap,last=tree or \
+             index=nht,last=linear; leave lists out",
+            lists.count
         );
     }
     Ok(lists)
@@ -102,7 +102,8 @@ pub fn help() -> String {
     format!(
         "Spaces (name[:key=value,…]):\n  {NAMES}\n  \
          segregated takes index=scan|nht|bitmap, coalesce=never|deferred|immediate, last=tree|linear;\n    \
-         with coalesce=immediate also lists=16|32|…|4096\n  \
+         with coalesce=immediate and index=bitmap,last=tree or index=nht,last=linear also\n    \
+         lists=16|32|…|4096\n  \
          compact-fit takes k=N|inf, holes=N, frac=1/N, page=BYTES, pieces=BYTES\n"
     )
 }
@@ -127,6 +128,8 @@ mod tests {
             "cf-direct",
             "nothing",
             "segregated:coalesce=never,lists=16",
+            "segregated:index=nht,lists=16",
+            "segregated:index=scan,lists=16,last=linear",
             "segregated:index=x",
             "compact-fitting",
             "compact-fit:width=16",

@@ -58,7 +58,7 @@ pub(super) fn measured() -> [Empty; 9] {
                 count,
                 ..Lists::usual(finds, When::Immediate)
             };
-            lists.choose_usual(Administrative)
+            lists.choose(Administrative)
         };
         Empty {
             lists: count,
