@@ -1,6 +1,10 @@
 //! The counting pass: one function makes all allocations and another all frees, so that valgrind
 //! can distinguish them.
 
+use std::alloc::Layout;
+
+use surefit_core::Refused;
+
 use super::replay::{Hooks, Stopped};
 use super::timing::measure;
 use crate::steps::Steps;
@@ -22,27 +26,34 @@ pub struct Counting<'a> {
 struct Counted;
 
 impl<S: Subject> Hooks<S> for Counted {
-    // One method for each, not `call`, which would make both functions for either call: they would
-    // do the same, the compiler would keep one of them, and valgrind would not find the other.
     #[inline]
-    fn malloc<R>(&mut self, call: impl FnOnce() -> R) -> R {
-        counted_malloc(call)
+    fn malloc(&mut self, subject: &mut S, of: Layout, zeroed: bool) -> Result<S::Object, Refused> {
+        counted_malloc(subject, of, zeroed)
     }
 
     #[inline]
-    fn free<R>(&mut self, call: impl FnOnce() -> R) -> R {
-        counted_free(call)
+    unsafe fn free(&mut self, subject: &mut S, object: S::Object, layout: Layout) {
+        // SAFETY: S1 and S2 are the caller's.
+        unsafe { counted_free(subject, object, layout) };
     }
 }
 
+// What they take comes in registers: a closure would be read from memory, which counts.
 #[inline(never)]
-fn counted_malloc<R>(call: impl FnOnce() -> R) -> R {
-    call()
+fn counted_malloc<S: Subject>(
+    subject: &mut S,
+    layout: Layout,
+    zeroed: bool,
+) -> Result<S::Object, Refused> {
+    subject.allocate(layout, zeroed)
 }
 
+/// # Safety
+/// S1 and S2 of [`Subject::free`].
 #[inline(never)]
-fn counted_free<R>(call: impl FnOnce() -> R) -> R {
-    call()
+unsafe fn counted_free<S: Subject>(subject: &mut S, object: S::Object, layout: Layout) {
+    // SAFETY: S1 and S2 are the caller's.
+    unsafe { subject.free(object, layout) };
 }
 
 impl Pass for Counting<'_> {

@@ -5,6 +5,7 @@
 //!   left live (I1 of `steps`), each allocated by this subject and with the layout that the steps
 //!   carry (I2).
 
+use std::alloc::Layout;
 use std::mem::MaybeUninit;
 
 use surefit_core::Refused;
@@ -53,15 +54,22 @@ pub trait Hooks<S: Subject> {
     }
 
     /// Makes an allocation.
+    ///
+    /// # Errors
+    /// Those of [`Subject::allocate`].
     #[inline]
-    fn malloc<R>(&mut self, call: impl FnOnce() -> R) -> R {
-        self.call(CallKind::Malloc, call)
+    fn malloc(&mut self, subject: &mut S, of: Layout, zeroed: bool) -> Result<S::Object, Refused> {
+        self.call(CallKind::Malloc, || subject.allocate(of, zeroed))
     }
 
     /// Makes a free.
+    ///
+    /// # Safety
+    /// S1 and S2 of [`Subject::free`].
     #[inline]
-    fn free<R>(&mut self, call: impl FnOnce() -> R) -> R {
-        self.call(CallKind::Free, call)
+    unsafe fn free(&mut self, subject: &mut S, object: S::Object, layout: Layout) {
+        // SAFETY: S1 and S2 are the caller's.
+        self.call(CallKind::Free, || unsafe { subject.free(object, layout) });
     }
 
     /// An object was allocated.
@@ -199,7 +207,7 @@ fn one<S: Subject, H: Hooks<S>>(
     match step.action {
         Action::Allocate | Action::AllocateZeroed => {
             let zeroed = step.action == Action::AllocateZeroed;
-            let made = hooks.malloc(|| subject.allocate(step.layout(), zeroed));
+            let made = hooks.malloc(subject, step.layout(), zeroed);
             let mut object = made.map_err(Stop::Refused)?;
             hooks.allocated(subject, &mut object, step)?;
             table.put(step.slot, object);
@@ -209,7 +217,7 @@ fn one<S: Subject, H: Hooks<S>>(
             let mut object = unsafe { table.take(step.slot) };
             hooks.freeing(subject, &mut object, step)?;
             // SAFETY: T1: the object is this subject's, live, and has this layout.
-            hooks.free(|| unsafe { subject.free(object, step.layout()) });
+            unsafe { hooks.free(subject, object, step.layout()) };
         }
         Action::Resize => {
             // SAFETY: T1: the slot holds an object.
