@@ -52,6 +52,16 @@ pub fn broken(schema: &Value, root: &Value, value: &Value, at: &str) -> Option<S
             .any(|choice| broken(choice, root, value, at).is_none());
         return (!fits).then(|| format!("{at} fits no choice"));
     }
+    if let Some(choices) = schema["oneOf"].as_array() {
+        let fitting = choices
+            .iter()
+            .filter(|choice| broken(choice, root, value, at).is_none());
+        let count = fitting.count();
+        return (count != 1).then(|| format!("{at} fits {count} choices, not one: {value}"));
+    }
+    if !is_among(schema, value) {
+        return Some(format!("{at} is {value}, none of its values"));
+    }
     if !has_type(&schema["type"], value) {
         return Some(format!("{at} is {value}, not {}", schema["type"]));
     }
@@ -79,6 +89,14 @@ fn broken_object(schema: &Value, root: &Value, value: &Value, at: &str) -> Optio
             Some(property) => broken(property, root, part, &format!("{at}.{key}")),
             None => Some(format!("{at}.{key} is not in the schema")),
         })
+}
+
+/// Whether a value is the only one, or one of those, that a schema lists, if it lists any.
+fn is_among(schema: &Value, value: &Value) -> bool {
+    let only = schema.get("const").is_none_or(|only| only == value);
+    only && schema["enum"]
+        .as_array()
+        .is_none_or(|all| all.contains(value))
 }
 
 fn has_type(types: &Value, value: &Value) -> bool {

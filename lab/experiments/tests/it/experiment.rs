@@ -1,45 +1,12 @@
 //! `surefit-experiments` from outside.
 
 use serde_json::Value;
-use surefit_testkit::{error_line, small_trace};
+use surefit_testkit::{broken, error_line, schema, small_trace};
 
+use crate::quick::{REPORTS, quick};
 use crate::{experiments, printed};
 
-/// The experiments that yield a report.
-const REPORTS: &[&str] = &[
-    "bounds",
-    "figure-10",
-    "figure-11",
-    "table-3",
-    "table-4",
-    "predict",
-    "pin",
-    "throughput-locks",
-    "scalability",
-    "figure-12",
-    "complexity",
-    "memory-threads",
-    "malloc",
-    "meshing",
-    "nht",
-    "adversary",
-    "overview",
-    "gc-visits",
-    "gc-times",
-    "gc-lua",
-    "gc-lua-collectors",
-    "gc-binary-trees",
-    "gc-compact-fit",
-    "gc-size-classes",
-    "gc-free-chunks",
-    "gc-table-updates",
-    "gc-lists",
-    "gc-mmu",
-    "gc-incremental",
-    "small-heaps",
-];
-
-/// Those of them that replay traces.
+/// Those that replay traces.
 const REPLAYS: [&str; 5] = ["bounds", "figure-10", "figure-11", "table-3", "table-4"];
 
 #[test]
@@ -81,10 +48,8 @@ fn both_incremental_automata_are_diagrams_and_only_the_papers_has_emptying_pages
 
 #[test]
 fn small_heaps_stand_beside_the_bounds_of_heaps_that_never_move() {
-    assert!(printed(&["small-heaps", "--quick"]).contains("Robson"));
-    let json: Value =
-        serde_json::from_str(&printed(&["small-heaps", "--quick", "--format", "json"]))
-            .expect("JSON");
+    assert!(quick().screen("small-heaps").contains("Robson"));
+    let json = quick().report("small-heaps");
     let tables = json["tables"].as_array().expect("tables");
     let is_long = |table: &Value| table["rows"].as_array().is_some_and(|rows| rows.len() > 10);
     assert!(tables.iter().filter(|table| is_long(table)).count() > 4);
@@ -95,9 +60,8 @@ fn meshing_is_counted_on_every_trace_and_judged() {
     let traces = [small_trace(9), small_trace(10)];
     let files = traces.each_ref().map(|trace| trace.path.to_str());
     let [one, two] = files.map(|file| file.expect("a plain name"));
-    let screen = printed(&["meshing", "--quick", one, two]);
+    let screen = quick().screen("meshing");
     assert!(screen.contains("Powers et al. (2019)"), "{screen}");
-    assert!(screen.lines().all(fits), "{screen}");
     let text = printed(&["meshing", "--format", "json", one, two]);
     let json: Value = serde_json::from_str(&text).expect("JSON");
     let rows = json["tables"][0]["rows"].as_array().expect("rows");
@@ -157,20 +121,19 @@ fn bounds_cost_moves_and_save_certified_bytes() {
         );
     }
     assert_eq!(json["claims"][0]["verdict"], "holds", "{}", json["claims"]);
-    assert!(printed(&["bounds", "--quick", file]).contains("Quick:"));
+    let schema = schema("experiment.json");
+    assert_eq!(broken(&schema, &schema, &json, "bounds"), None);
+    assert!(quick().screen("bounds").contains("Quick:"));
 }
 
 #[test]
-fn a_report_fits_a_hundred_columns_and_names_its_source() {
-    let trace = small_trace(2);
-    let file = trace.path.to_str().expect("a plain name");
+fn a_report_of_traces_names_its_source() {
     for name in REPLAYS {
-        let screen = printed(&[name, "--quick", file]);
+        let screen = quick().screen(name);
         assert!(
-            screen.starts_with(name) && screen.contains("Source: Craciunas et al. (2008)"),
+            screen.contains("Source: Craciunas et al. (2008)"),
             "{screen}"
         );
-        assert!(screen.lines().all(fits), "{screen}");
     }
 }
 
@@ -224,14 +187,11 @@ fn plots_and_pages_are_written_beside_the_text() {
 #[test]
 fn what_is_counted_is_the_same_again() {
     let trace = small_trace(4);
-    let file = trace.path.to_str().expect("a plain name");
-    for args in [
-        &["figure-11", file][..],
-        &["table-3", "--quick", file],
-        &["predict", "--quick"],
-    ] {
-        assert_eq!(printed(args), printed(args), "{args:?}");
-    }
+    let figure = ["figure-11", trace.path.to_str().expect("a plain name")];
+    assert_eq!(printed(&figure), printed(&figure));
+    let table = printed(&["table-3", "--quick", quick().trace()]);
+    assert_eq!(table, quick().screen("table-3"));
+    assert_eq!(printed(&["predict", "--quick"]), quick().screen("predict"));
 }
 
 #[test]
@@ -264,8 +224,7 @@ fn more_not_full_pages_are_counted_for_a_greater_kappa() {
 
 #[test]
 fn predictions_hold_in_the_automaton_and_in_the_heap() {
-    let json: Value =
-        serde_json::from_str(&printed(&["predict", "--quick", "--format", "json"])).expect("JSON");
+    let json = quick().report("predict");
     let claims = json["claims"].as_array().expect("claims");
     assert!(claims.len() >= 7);
     for claim in claims {
@@ -314,8 +273,7 @@ fn what_an_experiment_cannot_use_is_refused() {
 
 /// Whether a report, as JSON and as a screen, names itself and whose its claims are, and is no
 /// broader than a screen.
-fn check_report(name: &str, json: &str, screen: &str) {
-    let json: Value = serde_json::from_str(json).expect("JSON");
+fn check_report(name: &str, json: &Value, screen: &str) {
     assert_eq!(json["name"], *name);
     for claim in json["claims"].as_array().expect("claims") {
         let of = claim["of"].as_array().is_some_and(|of| !of.is_empty());
@@ -327,31 +285,14 @@ fn check_report(name: &str, json: &str, screen: &str) {
 
 #[test]
 fn all_experiments_go_into_one_directory() {
-    let trace = small_trace(7);
-    let file = trace.path.to_str().expect("a plain name");
-    let directory = tempfile::tempdir().expect("a directory");
-    let place = directory.path().join("new").join("results");
-    let page = directory.path().join("page.html");
-    let summary = printed(&[
-        "all",
-        "--quick",
-        "-o",
-        place.to_str().expect("a plain name"),
-        "--report",
-        page.to_str().expect("a plain name"),
-        file,
-    ]);
+    let all = quick();
+    let summary = &all.summary;
     assert!(
         summary.contains("holds") && summary.contains("index.html"),
         "{summary}"
     );
-    let read = |name: &str| std::fs::read_to_string(place.join(name)).expect(name);
     for name in REPORTS {
-        check_report(
-            name,
-            &read(&format!("{name}.json")),
-            &read(&format!("{name}.txt")),
-        );
+        check_report(name, &all.report(name), &all.screen(name));
     }
     let missing: Vec<_> = summary
         .lines()
@@ -359,11 +300,11 @@ fn all_experiments_go_into_one_directory() {
         .collect();
     assert!(missing.is_empty(), "{missing:#?}");
     for name in ["figure-10.svg", "figure-11.svg", "predict.svg"] {
-        assert!(read(name).starts_with("<svg"), "{name}");
+        assert!(all.file(name).starts_with("<svg"), "{name}");
     }
-    assert!(read("automaton.dot").contains("digraph"));
-    let page = std::fs::read_to_string(page).expect("a page");
-    assert_eq!(page, read("index.html"));
+    assert!(all.file("automaton.dot").contains("digraph"));
+    let page = all.page();
+    assert_eq!(page, all.file("index.html"));
     assert!(summary.contains(" 0 failed; "), "{summary}");
     let first = page.find("<h2>bounds:").expect("the first report");
     for id in ["table 3", "figure 4-1", "figure A-15", "Robson"] {

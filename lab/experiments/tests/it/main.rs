@@ -3,6 +3,7 @@
 mod experiment;
 mod layers;
 mod malloc;
+mod quick;
 mod schemas;
 mod threads;
 

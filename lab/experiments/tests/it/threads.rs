@@ -3,11 +3,7 @@
 use serde_json::Value;
 
 use crate::printed;
-
-fn report(name: &str) -> Value {
-    let text = printed(&[name, "--quick", "--format", "json"]);
-    serde_json::from_str(&text).expect("JSON")
-}
+use crate::quick::quick;
 
 fn verdict<'a>(report: &'a Value, words: &str) -> &'a str {
     let claims = report["claims"].as_array().expect("claims");
@@ -21,7 +17,7 @@ fn verdict<'a>(report: &'a Value, words: &str) -> &'a str {
 
 #[test]
 fn page_locks_take_more_acquisitions_than_class_locks() {
-    let report = report("throughput-locks");
+    let report = quick().report("throughput-locks");
     assert_eq!(verdict(&report, "page locks take more"), "holds");
     assert_eq!(
         report["tables"][0]["rows"].as_array().map(Vec::len),
@@ -32,7 +28,7 @@ fn page_locks_take_more_acquisitions_than_class_locks() {
 
 #[test]
 fn scalability_has_three_parts_and_counts_what_cores_do_not_change() {
-    let report = report("scalability");
+    let report = quick().report("scalability");
     let tables = report["tables"].as_array().expect("tables");
     assert_eq!(tables.len(), 3);
     let rows = tables[0]["rows"].as_array().expect("rows");
@@ -79,7 +75,7 @@ fn scalability_has_three_parts_and_counts_what_cores_do_not_change() {
 
 #[test]
 fn figure_12_has_three_parts_within_their_bounds() {
-    let report = report("figure-12");
+    let report = quick().report("figure-12");
     assert_eq!(report["tables"].as_array().map(Vec::len), Some(3));
     assert_eq!(verdict(&report, "system latency follows"), "holds");
     assert_eq!(
@@ -91,10 +87,11 @@ fn figure_12_has_three_parts_within_their_bounds() {
 
 #[test]
 fn what_is_counted_by_one_thread_is_the_same_again() {
-    let tables = || report("complexity")["tables"].clone();
-    let (first, second) = (tables(), tables());
+    let text = printed(&["complexity", "--quick", "--format", "json"]);
+    let again: Value = serde_json::from_str(&text).expect("JSON");
+    let first = quick().report("complexity");
     // the last one is of real threads
     for table in 0..6 {
-        assert_eq!(first[table], second[table]);
+        assert_eq!(first["tables"][table], again["tables"][table]);
     }
 }
