@@ -280,6 +280,7 @@ fn any_number_of_lists_chooses_some_type() {
             };
             assert_eq!(lists.choose(Count), expected as usize);
             assert_eq!(lists.choose_usual(Count), expected as usize);
+            assert_eq!(lists.to_usual().count, count, "{lists}");
             assert_eq!(lists.choose_merging(Count), 256);
             let name = lists.to_string();
             for part in [finds.key(), merges_name(merges), lists.last()] {
