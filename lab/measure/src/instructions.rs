@@ -8,7 +8,7 @@ use std::process::Command;
 use anyhow::{Result, bail};
 
 use crate::child;
-use crate::passes::counting;
+use crate::passes::counted;
 use crate::source::Source;
 
 /// The mean instructions of an allocation and of a free.
@@ -46,8 +46,8 @@ pub fn count(allocator: &str, heap_bytes: u64, source: &Source) -> Result<PerCal
     };
     let calls = source.steps.calls;
     Ok(PerCall {
-        malloc: one(counting::MALLOC, calls.mallocs)?,
-        free: one(counting::FREE, calls.frees)?,
+        malloc: one(counted::MALLOC, calls.mallocs)?,
+        free: one(counted::FREE, calls.frees)?,
     })
 }
 

@@ -2,6 +2,7 @@
 
 pub mod access;
 pub mod checking;
+pub mod counted;
 pub mod counting;
 pub mod heap_map;
 pub mod holes;

@@ -5,11 +5,11 @@
 //!   left live (I1 of `steps`), each allocated by this subject and with the layout that the steps
 //!   carry (I2).
 
-use std::alloc::Layout;
 use std::mem::MaybeUninit;
 
 use surefit_core::Refused;
 
+use super::counted::{counted_free, counted_malloc};
 use crate::steps::{Action, Left, Step, Steps};
 use crate::subject::Subject;
 
@@ -47,29 +47,14 @@ pub enum CallKind {
 /// The objects given are live and have the sizes that their steps say: after the step for
 /// `allocated` and `resized`, before it for `resizing` and `freeing`.
 pub trait Hooks<S: Subject> {
+    /// Whether allocations and frees are made by the two functions of `counted`, and not by
+    /// [`Hooks::call`].
+    const COUNTS: bool = false;
+
     /// Makes one call to the allocator.
     #[inline]
     fn call<R>(&mut self, _kind: CallKind, call: impl FnOnce() -> R) -> R {
         call()
-    }
-
-    /// Makes an allocation.
-    ///
-    /// # Errors
-    /// Those of [`Subject::allocate`].
-    #[inline]
-    fn malloc(&mut self, subject: &mut S, of: Layout, zeroed: bool) -> Result<S::Object, Refused> {
-        self.call(CallKind::Malloc, || subject.allocate(of, zeroed))
-    }
-
-    /// Makes a free.
-    ///
-    /// # Safety
-    /// S1 and S2 of [`Subject::free`].
-    #[inline]
-    unsafe fn free(&mut self, subject: &mut S, object: S::Object, layout: Layout) {
-        // SAFETY: S1 and S2 are the caller's.
-        self.call(CallKind::Free, || unsafe { subject.free(object, layout) });
     }
 
     /// An object was allocated.
@@ -207,7 +192,12 @@ fn one<S: Subject, H: Hooks<S>>(
     match step.action {
         Action::Allocate | Action::AllocateZeroed => {
             let zeroed = step.action == Action::AllocateZeroed;
-            let made = hooks.malloc(subject, step.layout(), zeroed);
+            let layout = step.layout();
+            let made = if H::COUNTS {
+                counted_malloc(subject, layout, zeroed)
+            } else {
+                hooks.call(CallKind::Malloc, || subject.allocate(layout, zeroed))
+            };
             let mut object = made.map_err(Stop::Refused)?;
             hooks.allocated(subject, &mut object, step)?;
             table.put(step.slot, object);
@@ -216,8 +206,14 @@ fn one<S: Subject, H: Hooks<S>>(
             // SAFETY: T1: the slot holds an object.
             let mut object = unsafe { table.take(step.slot) };
             hooks.freeing(subject, &mut object, step)?;
-            // SAFETY: T1: the object is this subject's, live, and has this layout.
-            unsafe { hooks.free(subject, object, step.layout()) };
+            let layout = step.layout();
+            if H::COUNTS {
+                // SAFETY: T1: the object is this subject's, live, and has this layout.
+                unsafe { counted_free(subject, object, layout) };
+            } else {
+                // SAFETY: T1, as above.
+                hooks.call(CallKind::Free, || unsafe { subject.free(object, layout) });
+            }
         }
         Action::Resize => {
             // SAFETY: T1: the slot holds an object.
