@@ -34,7 +34,8 @@ pub fn schema(name: &str) -> Value {
     serde_json::from_str(&text).expect("JSON")
 }
 
-/// How a value violates a schema, in the part of JSON Schema that our schemas use.
+/// How a value violates a schema, in the part of JSON Schema that our schemas use, except `format`
+/// and `minimum`.
 ///
 /// # Panics
 /// If the schema refers to a definition that it does not have.
@@ -114,5 +115,43 @@ fn has_type(types: &Value, value: &Value) -> bool {
         Value::String(name) => fits(name),
         Value::Array(names) => names.iter().filter_map(Value::as_str).any(fits),
         _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::broken;
+
+    #[test]
+    fn what_is_none_of_the_choices_is_refused() {
+        let on = json!({
+            "type": "object",
+            "properties": {"on": {"type": "integer"}},
+            "required": ["on"],
+        });
+        let schema = json!({
+            "oneOf": [{"type": "string", "const": "holds"}, {"enum": ["no", "unknown"]}, on],
+        });
+        let of = |value| broken(&schema, &schema, &value, "it");
+        for value in [json!("holds"), json!("unknown"), json!({"on": 3})] {
+            assert_eq!(of(value), None);
+        }
+        for value in [
+            json!("hold"),
+            json!(1),
+            json!({"on": "3"}),
+            json!({"off": 3}),
+            json!({}),
+        ] {
+            assert!(of(value).is_some());
+        }
+        let twice = json!({"oneOf": [{"type": "string"}, {"const": "holds"}]});
+        assert!(broken(&twice, &twice, &json!("holds"), "it").is_some());
+        let list =
+            json!({"type": "array", "items": {"anyOf": [{"type": "null"}, {"type": "number"}]}});
+        assert_eq!(broken(&list, &list, &json!([null, 0.5]), "it"), None);
+        assert!(broken(&list, &list, &json!([true]), "it").is_some());
     }
 }

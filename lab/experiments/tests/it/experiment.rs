@@ -3,7 +3,7 @@
 use serde_json::Value;
 use surefit_testkit::{broken, error_line, schema, small_trace};
 
-use crate::quick::{REPORTS, quick};
+use crate::quick::{REPORTS, SEED, quick};
 use crate::{experiments, printed};
 
 /// Those that replay traces.
@@ -60,8 +60,9 @@ fn meshing_is_counted_on_every_trace_and_judged() {
     let traces = [small_trace(9), small_trace(10)];
     let files = traces.each_ref().map(|trace| trace.path.to_str());
     let [one, two] = files.map(|file| file.expect("a plain name"));
-    let screen = quick().screen("meshing");
+    let screen = printed(&["meshing", "--quick", one, two]);
     assert!(screen.contains("Powers et al. (2019)"), "{screen}");
+    assert!(screen.lines().all(fits), "{screen}");
     let text = printed(&["meshing", "--format", "json", one, two]);
     let json: Value = serde_json::from_str(&text).expect("JSON");
     let rows = json["tables"][0]["rows"].as_array().expect("rows");
@@ -189,7 +190,9 @@ fn what_is_counted_is_the_same_again() {
     let trace = small_trace(4);
     let figure = ["figure-11", trace.path.to_str().expect("a plain name")];
     assert_eq!(printed(&figure), printed(&figure));
-    let table = printed(&["table-3", "--quick", quick().trace()]);
+    let trace = small_trace(SEED);
+    let file = trace.path.to_str().expect("a plain name");
+    let table = printed(&["table-3", "--quick", file]);
     assert_eq!(table, quick().screen("table-3"));
     assert_eq!(printed(&["predict", "--quick"]), quick().screen("predict"));
 }
@@ -240,6 +243,8 @@ fn an_overview_without_valgrind_says_so_and_has_the_rest() {
     command.args(["overview", "--quick", "--format", "json", file]);
     let output = command.env("PATH", "").output().expect("the command runs");
     let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let schema = schema("experiment.json");
+    assert_eq!(broken(&schema, &schema, &report, "overview"), None);
     let notes = report["notes"].as_array().expect("notes");
     let has_note = |note: &Value| note.as_str().is_some_and(|note| note.contains("valgrind"));
     assert!(notes.iter().any(has_note), "{notes:?}");
@@ -292,7 +297,7 @@ fn all_experiments_go_into_one_directory() {
         "{summary}"
     );
     for name in REPORTS {
-        check_report(name, &all.report(name), &all.screen(name));
+        check_report(name, &all.report(name), all.screen(name));
     }
     let missing: Vec<_> = summary
         .lines()
@@ -303,7 +308,7 @@ fn all_experiments_go_into_one_directory() {
         assert!(all.file(name).starts_with("<svg"), "{name}");
     }
     assert!(all.file("automaton.dot").contains("digraph"));
-    let page = all.page();
+    let page = &all.page;
     assert_eq!(page, all.file("index.html"));
     assert!(summary.contains(" 0 failed; "), "{summary}");
     let first = page.find("<h2>bounds:").expect("the first report");

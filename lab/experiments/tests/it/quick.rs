@@ -1,7 +1,8 @@
 //! All experiments in their quick form, run once for all tests that look at them.
 
+use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::LazyLock;
 
 use serde_json::Value;
@@ -43,13 +44,18 @@ pub(crate) const REPORTS: &[&str] = &[
     "small-heaps",
 ];
 
-/// What `all --quick` wrote.
+/// What `all --quick` wrote; the files are gone.
 pub(crate) struct Quick {
-    /// The trace that was replayed; beside it is what was written.
-    trace: PathBuf,
     /// What it printed.
     pub(crate) summary: String,
+    /// The page of all reports, at the place that was asked for.
+    pub(crate) page: String,
+    /// The files of the results, by name.
+    files: BTreeMap<String, String>,
 }
+
+/// The seed of the trace that is replayed.
+pub(crate) const SEED: u64 = 7;
 
 static QUICK: LazyLock<Quick> = LazyLock::new(Quick::run);
 
@@ -59,44 +65,42 @@ pub(crate) fn quick() -> &'static Quick {
 }
 
 impl Quick {
-    /// Runs them in a folder of the build, which stays until the next run.
     fn run() -> Self {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("quick");
-        if folder.exists() {
-            fs::remove_dir_all(&folder).expect("removed");
+        let trace = small_trace(SEED);
+        let folder = tempfile::tempdir().expect("a directory");
+        let place = folder.path().join("new").join("results");
+        let page = folder.path().join("page.html");
+        let [to, page_to, file] = [&place, &page, &trace.path].map(|path| plain(path));
+        // One round: nothing here is said of times.
+        let summary = printed(&[
+            "all", "--quick", "--rounds", "1", "-o", to, "--report", page_to, file,
+        ]);
+        let entries = fs::read_dir(&place).expect("results");
+        let files = entries.map(|entry| {
+            let path = entry.expect("an entry").path();
+            let name = path.file_name().and_then(|name| name.to_str());
+            (name.expect("a plain name").to_owned(), read(&path))
+        });
+        Self {
+            summary,
+            page: read(&page),
+            files: files.collect(),
         }
-        fs::create_dir(&folder).expect("a new folder");
-        let trace = folder.join("small.sft");
-        fs::copy(small_trace(7).path, &trace).expect("copied");
-        let [place, page] = ["new/results", "page.html"].map(|name| folder.join(name));
-        let [place, page, file] = [&place, &page, &trace].map(|it| plain(it));
-        let summary = printed(&["all", "--quick", "-o", place, "--report", page, file]);
-        Self { trace, summary }
     }
 
-    /// The file of the trace that was replayed.
-    pub(crate) fn trace(&self) -> &str {
-        plain(&self.trace)
-    }
-
-    /// The page of all reports, at the place that was asked for.
-    pub(crate) fn page(&self) -> String {
-        read(&self.trace.with_file_name("page.html"))
-    }
-
-    /// A file that was written.
-    pub(crate) fn file(&self, name: &str) -> String {
-        read(&self.trace.with_file_name("new").join("results").join(name))
+    /// A file of the results.
+    pub(crate) fn file(&self, name: &str) -> &str {
+        self.files.get(name).expect(name)
     }
 
     /// The report of an experiment as it is on a screen.
-    pub(crate) fn screen(&self, experiment: &str) -> String {
+    pub(crate) fn screen(&self, experiment: &str) -> &str {
         self.file(&format!("{experiment}.txt"))
     }
 
     /// The report of an experiment.
     pub(crate) fn report(&self, experiment: &str) -> Value {
-        serde_json::from_str(&self.file(&format!("{experiment}.json"))).expect("JSON")
+        serde_json::from_str(self.file(&format!("{experiment}.json"))).expect("JSON")
     }
 }
 
