@@ -76,7 +76,7 @@ const ACTS: [Act; 11] = [
 enum Answer {
     Done,
     No,
-    Released,
+    Claimed,
     Moving,
     Deferred,
 }
@@ -103,7 +103,7 @@ impl Plain {
     fn settle(&mut self, otherwise: Answer) -> Answer {
         if self.held && self.pins == 0 && !self.moving {
             self.held = false;
-            return Answer::Released;
+            return Answer::Claimed;
         }
         otherwise
     }
@@ -140,9 +140,9 @@ impl Plain {
 fn answer_of(unpinned: Unpinned) -> Answer {
     match unpinned {
         Unpinned::Held => Answer::Done,
-        Unpinned::Released(state) => {
+        Unpinned::Claimed(state) => {
             assert_eq!((state.group(), state.pins()), (GROUP, 0));
-            Answer::Released
+            Answer::Claimed
         }
     }
 }
@@ -161,7 +161,7 @@ fn act(entry: &Entry, act: Act) -> Answer {
         Act::FreePinned => return yes(entry.free_pinned()),
         Act::MarkFreed => {
             return match entry.mark_freed() {
-                Freed::Now(state) => answer_of(Unpinned::Released(state)),
+                Freed::Now(state) => answer_of(Unpinned::Claimed(state)),
                 Freed::Moving(_) => Answer::Moving,
                 Freed::Deferred => Answer::Deferred,
             };

@@ -78,7 +78,7 @@ impl World {
     }
 
     fn unpin(&self) {
-        if let Unpinned::Released(_) = self.entry.unpin() {
+        if let Unpinned::Claimed(_) = self.entry.unpin() {
             let _locked = self.lock.lock().unwrap();
             self.give_back();
         }

@@ -233,7 +233,7 @@ fn the_deferred_link_and_the_location_survive_a_move_that_was_in_flight() {
             *moving = Some((0, 1));
             if !world.entry.commit() {
                 *moving = None;
-                if let Unpinned::Released(_) = world.entry.cancel_move() {
+                if let Unpinned::Claimed(_) = world.entry.cancel_move() {
                     world.entry.set_deferred_next(LINK);
                 }
             }

@@ -97,7 +97,7 @@ impl<'h, 'm, R: RawMutex, G: Granularity> Local<'h, 'm, R, G> {
     /// no pieces; [`Refused::TooAligned`] if the alignment exceeds a page.
     ///
     /// # Complexity
-    /// As [`Local::insert`], once for each piece.
+    /// As [`Local::insert`], once for each piece and once for the spine.
     pub fn alloc(&self, layout: Layout) -> Result<Bytes<MaybeUninit<u8>>, Refused> {
         self.objects
             .allocate_bytes(self.slot, self.instance, layout)
@@ -117,11 +117,10 @@ impl<'h, 'm, R: RawMutex, G: Granularity> Local<'h, 'm, R, G> {
 
     /// Changes the length of a byte object, and its alignment if the layout requires a stricter
     /// one. The bytes up to the smaller length are kept; added bytes are zeroed if `B` is `u8`.
+    /// Unless the size-class stays the same, the old and the new object are both live for a moment.
     ///
     /// # Errors
     /// As [`Local::alloc`], or [`Refused::ForeignHandle`]. The object is unchanged then.
-    ///
-    /// Unless the size-class stays the same, the old and the new object are both live for a moment.
     pub fn resize<B: Byte>(&self, bytes: &mut Bytes<B>, layout: Layout) -> Result<(), Refused> {
         self.objects.resize(self.slot, self.instance, bytes, layout)
     }

@@ -114,7 +114,7 @@ impl World {
 
     /// What a claim obliges to: gives the block back and counts.
     pub(crate) fn give_back(&self, unpinned: Unpinned) {
-        let Unpinned::Released(state) = unpinned else {
+        let Unpinned::Claimed(state) = unpinned else {
             return;
         };
         assert_eq!(state.group(), GROUP);
@@ -186,7 +186,7 @@ impl World {
     /// Frees the object without the lock; called once, by its owner.
     pub(crate) fn free(&self) {
         match self.entry.mark_freed() {
-            Freed::Now(state) => self.give_back(Unpinned::Released(state)),
+            Freed::Now(state) => self.give_back(Unpinned::Claimed(state)),
             Freed::Moving(_) => {
                 let unpinned = self.cancel(&mut self.lock());
                 self.give_back(unpinned);

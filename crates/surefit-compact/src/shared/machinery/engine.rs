@@ -51,7 +51,7 @@ use crate::shared::config::SharedConfig;
 use crate::shared::lock::Granularity;
 use crate::width::Spread;
 
-/// The most objects freed without the lock that one operation releases.
+/// The most objects freed without the lock that one operation gives back.
 pub(crate) const DRAINED: u32 = 2;
 
 /// A shared heap of page-blocks that entries name.
@@ -417,8 +417,8 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         true
     }
 
-    /// Releases objects that were freed without the lock, where that cannot require a move: one if
-    /// no page is not-full, more if the group never moves.
+    /// Gives back objects that were freed without the lock, where that cannot require a move: one
+    /// if no page is not-full, more if the group never moves.
     fn drain(&self, section: &Section<'m, R>, slot: Slot, group: u32) {
         let most = if self.bound() == Bound::Unbounded {
             DRAINED
@@ -450,9 +450,9 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         }
     }
 
-    /// Leaves an object that an unpin released to the next operations of its group.
+    /// Leaves an object that an unpin claimed to the next operations of its group.
     pub(crate) fn after_unpin(&self, unpinned: Unpinned, index: u32) {
-        if let Unpinned::Released(state) = unpinned {
+        if let Unpinned::Claimed(state) = unpinned {
             self.defer(state.group(), index);
         }
     }

@@ -139,22 +139,22 @@ impl State {
     }
 }
 
-/// Whether an unpin, or the end of a move, released a freed object.
+/// Whether an unpin, or the end of a move, claimed a freed object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[must_use = "a released object's entry must be deferred, or its block given back"]
+#[must_use = "a claimed object's entry must be deferred, or its block given back"]
 pub(crate) enum Unpinned {
     /// Nothing to do: the object lives, or another thread has the duty.
     Held,
     /// The caller claimed the dead object: it must push the entry on the deferred list of the
     /// state's group, or, under that group's lock, give the block and the entry back.
-    Released(State),
+    Claimed(State),
 }
 
 /// Who gives the memory of a freed object back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[must_use = "the block of an object freed now must be given back"]
 pub(crate) enum Freed {
-    /// The caller: it has claimed the object, as with [`Unpinned::Released`].
+    /// The caller: it has claimed the object, as with [`Unpinned::Claimed`].
     Now(State),
     /// The thread that ends the move. The caller may take the group's lock and cancel the move, or
     /// leave that to the group's next operation. [`Entry::cancel_move`] says who has claimed the
@@ -165,7 +165,7 @@ pub(crate) enum Freed {
 }
 
 /// A pin that was refused, because there are [`PIN_LIMIT`] already, and undone. Like any unpin,
-/// undoing it may have released a freed object.
+/// undoing it may have claimed a freed object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct NotPinned(pub(crate) Unpinned);
 
@@ -233,7 +233,7 @@ impl Entry {
             return Freed::Moving(state);
         }
         match self.claim(state) {
-            Unpinned::Released(state) => Freed::Now(state),
+            Unpinned::Claimed(state) => Freed::Now(state),
             Unpinned::Held => Freed::Deferred,
         }
     }
@@ -257,7 +257,7 @@ impl Entry {
         // Acquire: every earlier `unpin` and `cancel_move`, so that the block is not reused before
         // its readers are done, and the link is written after the target that a move staged (E2).
         match self.state.compare_exchange(state.0, dead, Acquire, Relaxed) {
-            Ok(_) => Unpinned::Released(State(dead)),
+            Ok(_) => Unpinned::Claimed(State(dead)),
             Err(_) => Unpinned::Held,
         }
     }
@@ -274,7 +274,7 @@ impl Entry {
     #[inline]
     pub(crate) fn pin(&self) -> Result<(State, u32), NotPinned> {
         // Acquire: the copy and the target of the last `commit`; the copying that a `cancel_move`
-        // ended (a writer must come after it); the object that `end_construction` released.
+        // ended (a writer must come after it); the object that `end_construction` claimed.
         let state = State(self.state.fetch_add(PIN, Acquire));
         if state.pins() >= PIN_LIMIT {
             return Err(self.refuse());

@@ -94,7 +94,7 @@ impl<T: ?Sized> DerefMut for PinnedMut<'_, T> {
 impl<T: ?Sized> Drop for Pinned<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        // The handle is borrowed, so nobody has freed the object and nothing is released.
+        // The handle is borrowed, so nobody has freed the object and nothing is claimed.
         let _ = self.entry.unpin();
     }
 }

@@ -144,7 +144,7 @@ impl<'m, R: RawMutex, G: Granularity> Objects<'m, R, G> {
         match entry.pin() {
             Ok((state, location)) => Ok((entry, state, location)),
             // The caller has borrowed or owns the object's only name, so undoing the pin has
-            // released nothing.
+            // claimed nothing.
             Err(_) => Err(Refused::TooManyPins),
         }
     }

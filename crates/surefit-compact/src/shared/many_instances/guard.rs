@@ -52,7 +52,7 @@ impl<'a, T: ?Sized, R: RawMutex, G: Granularity> ShardedPinnedMut<'a, T, R, G> {
 /// Unpins an object of this heap. The guard that held the pin must not be dropped afterwards.
 #[inline]
 fn unpin<R: RawMutex, G: Granularity>(objects: &Objects<'_, R, G>, entry: &Entry) {
-    if let Unpinned::Released(state) = entry.unpin() {
+    if let Unpinned::Claimed(state) = entry.unpin() {
         give_back(objects, entry, state.group());
     }
 }
