@@ -1,7 +1,7 @@
-//! The words of the sources: those that docs/glossary.md retires are in no identifier, and what
-//! took their place is explained there.
+//! The words of the sources: those that docs/glossary.md retires are in no identifier, what took
+//! their place is explained there, and what it names is there.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -89,6 +89,26 @@ fn retired_words_are_in_no_identifier() {
             }
         }
     }
+}
+
+#[test]
+fn every_name_in_the_glossary_is_an_identifier() {
+    if document().is_none() {
+        return;
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let glossary = fs::read_to_string(root.join("docs/glossary.md")).expect("docs/glossary.md");
+    let quoted = glossary.split('`').skip(1).step_by(2);
+    let names = quoted.flat_map(|it| it.split(|c: char| !c.is_alphanumeric() && c != '_'));
+    let mut missing: BTreeSet<_> = names.filter(|name| name.len() > 1).collect();
+    assert!(missing.len() > 50, "{} names", missing.len());
+    for file in sources() {
+        let text = fs::read_to_string(&file).expect("text");
+        for name in text.lines().flat_map(identifiers) {
+            missing.remove(name);
+        }
+    }
+    assert!(missing.is_empty(), "no identifiers: {missing:?}");
 }
 
 #[test]
