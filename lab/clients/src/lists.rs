@@ -126,7 +126,8 @@ impl Lists {
         }
     }
 
-    /// The lists that [`Lists::choose_usual`] chooses for these: themselves if there are 256.
+    /// The lists that [`Lists::choose_usual`] chooses for these: themselves, unless their number is
+    /// one of [`Lists::ONLY_TWO_KINDS`].
     /// Another number of lists is merged at once, and is the thesis's (the Next Hit Table, the last
     /// list searched from end to end) or ours (a bitmap, a tree).
     #[must_use]

@@ -1,5 +1,5 @@
-//! Runs against a list of the objects that were cut: each has its bytes, the heap stays sound, and
-//! the rest returns to it.
+//! Bump chunks against a list of the objects that were cut: each has its bytes, the heap stays
+//! sound, and the rest returns to it.
 
 use core::alloc::Layout;
 use core::ptr::NonNull;

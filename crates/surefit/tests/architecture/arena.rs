@@ -96,7 +96,7 @@ fn one_object_of_a_rust_program() {
 
     walk.step("Cut from the bump chunk");
     assert_eq!(Gc::<Node<'_>>::BYTES, 24);
-    cutting_from_the_run();
+    cutting_from_the_bump_chunk();
 
     walk.step("Brand the reference");
     let taken = arena.mutate(|_, root| {
@@ -134,8 +134,8 @@ fn one_object_of_a_rust_program() {
     arena.check().expect("every invariant");
 }
 
-/// Objects follow each other in a run, until it is too short and another one is opened.
-fn cutting_from_the_run() {
+/// Objects follow each other in a bump chunk, until it is too short and another one is opened.
+fn cutting_from_the_bump_chunk() {
     let mut region = [MaybeUninit::uninit(); 1 << 14];
     let made = Arena::<Held>::new(&mut region, |_| Ok(Roots::default()));
     let mut arena = made.expect("the region is large enough");
@@ -145,7 +145,7 @@ fn cutting_from_the_run() {
         let nodes: Vec<_> = (0..20).map(|_| node(mc).expect("room")).collect();
         assert!(
             nodes.windows(2).all(|pair| at(pair[1]) - at(pair[0]) == 24),
-            "one run"
+            "one bump chunk"
         );
         assert_eq!(free - mc.free_bytes(), 20 * 24);
         // The tenth and the last live on: gaps of nine nodes before each.
@@ -166,7 +166,7 @@ fn cutting_from_the_run() {
         assert_eq!(
             is_between(at(kept) - 9 * 24, at(kept)),
             9,
-            "a run in the first gap"
+            "a bump chunk in the first gap"
         );
         assert_eq!(is_between(at(kept), at(last)), 9, "and one in the second");
         assert_eq!(is_between(at(last), usize::MAX), 12, "and one in the rest");

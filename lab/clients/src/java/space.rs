@@ -31,7 +31,7 @@ pub enum Space {
     HalfFit,
     /// Two-level segregated fit.
     Tlsf,
-    /// A free list for every small size, and a last list.
+    /// A free list for every small size, and a last list: those of [`Lists::to_usual`].
     Segregated(Lists),
     /// Compact-fit: page-blocks move, and references do not.
     CompactFit(Box<Config>),

@@ -20,8 +20,8 @@ fn numbers<I: Index>(arena: &mut Chain<'_, I>) -> Vec<u64> {
     })
 }
 
-/// An index unwinds while an arena asks it for room: the run that was closed before is not used
-/// again.
+/// An index unwinds while an arena asks it for room: the bump chunk that was closed before is
+/// not used again.
 #[test]
 fn an_index_may_unwind_while_a_mutation_allocates() {
     let mut unwound = 0;
@@ -44,8 +44,8 @@ fn an_index_may_unwind_while_a_mutation_allocates() {
         arena.mutate(|mc, root| {
             ASKED.set(asked as u32);
             for number in 0..60 {
-                // Every fourth object is long, so that the run is closed and another one is
-                // requested.
+                // Every fourth object is long, so that the bump chunk is closed and another one
+                // is requested.
                 let long = || {
                     mc.alloc_array(
                         if number % 4 == 3 {
