@@ -127,9 +127,9 @@ impl Lists {
     }
 
     /// The lists that [`Lists::choose_usual`] chooses for these: themselves, unless their number is
-    /// one of [`Lists::ONLY_TWO_KINDS`].
-    /// Another number of lists is merged at once, and is the thesis's (the Next Hit Table, the last
-    /// list searched from end to end) or ours (a bitmap, a tree).
+    /// one of [`Lists::ONLY_TWO_KINDS`]. Then they are merged at once, and are the thesis's (the
+    /// Next Hit Table, the last list searched from end to end) or, without that table, ours (a
+    /// bitmap, a tree).
     #[must_use]
     pub fn to_usual(self) -> Self {
         if !Self::ONLY_TWO_KINDS.contains(&self.count) {

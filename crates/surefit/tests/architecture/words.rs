@@ -31,6 +31,13 @@ pub(crate) fn sources() -> Vec<PathBuf> {
     files
 }
 
+/// The glossary; `None` in a packaged crate, which has neither that nor all sources.
+fn glossary() -> Option<String> {
+    document()?;
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    Some(fs::read_to_string(root.join("docs/glossary.md")).expect("docs/glossary.md"))
+}
+
 /// The retired words, each with what took its place: rows of a table.
 fn retired(glossary: &str) -> BTreeMap<String, String> {
     let table = section(glossary, "## Retired words");
@@ -66,11 +73,7 @@ fn humps(name: &str) -> Vec<String> {
 
 #[test]
 fn retired_words_are_in_no_identifier() {
-    if document().is_none() {
-        return;
-    }
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let glossary = fs::read_to_string(root.join("docs/glossary.md")).expect("docs/glossary.md");
+    let Some(glossary) = glossary() else { return };
     let retired = retired(&glossary);
     assert!(retired.len() >= 6, "{} words", retired.len());
     let explained = glossary.split("## Retired words").next().expect("a part");
@@ -93,11 +96,7 @@ fn retired_words_are_in_no_identifier() {
 
 #[test]
 fn every_name_in_the_glossary_is_an_identifier() {
-    if document().is_none() {
-        return;
-    }
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let glossary = fs::read_to_string(root.join("docs/glossary.md")).expect("docs/glossary.md");
+    let Some(glossary) = glossary() else { return };
     let quoted = glossary.split('`').skip(1).step_by(2);
     let names = quoted.flat_map(|it| it.split(|c: char| !c.is_alphanumeric() && c != '_'));
     let mut missing: BTreeSet<_> = names.filter(|name| name.len() > 1).collect();
