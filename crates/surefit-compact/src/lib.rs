@@ -31,8 +31,7 @@
 //!
 //! # Features
 //! `holes`, `many-classes` and `pieces` are on by default. A program for a small board turns them
-//! off, to save flash: it depends on this crate with `default-features = false`, and not on
-//! `surefit`, which has them on.
+//! off, to save flash, with `default-features = false` here or in `surefit`, which passes them on.
 //!
 //! - `holes` (default): the bounds [`Bound::Holes`] and [`Bound::Unbounded`], with what parks
 //!   pairs. Without it [`Bound::Pages`] is the only bound, and there is no `Config::DEFAULT`.

@@ -21,6 +21,9 @@
 //! | `direct` | yes | the module [`direct`] | the crate `lock_api` |
 //! | `freelist` | yes | the module [`freelist`] | no other crate |
 //! | `gc` | yes | the module [`gc`]; includes `freelist` | compiles Compact-fit too |
+//! | `holes` | yes | bounds in holes, unbounded heaps, `Config::DEFAULT`; without it a bound is in pages | flash |
+//! | `many-classes` | yes | up to 128 size-classes, as in `Config::DEFAULT` and `direct::Standard`; without it up to 32 | flash |
+//! | `pieces` | yes | byte objects in pieces; without it they have at most a page | flash |
 //! | `derive` | no | `#[derive(Immutable)]` for objects that are pinned, `#[derive(Trace)]` for collected ones | procedural macros are built |
 //! | `std` | no | `compact::shared::PerThread`; `HashMap` and `HashSet` in collected objects; includes `alloc` | the crate `thread_local`; needs `std` |
 //! | `os` | no | `compact::os`: a heap that grows and shrinks with its demand, between two limits | the crates `surefit-os` and `libc`; needs `std` and Linux |
@@ -29,6 +32,9 @@
 //! | `alloc` | no | `Box`, `Vec` and `String` in collected objects | needs `alloc` |
 //! | `critical-section` | no | `compact::shared::CriticalSection`, a lock for bare metal | the crate `critical-section` |
 //! | `portable-atomic` | no | shared heaps on targets without compare-and-exchange | the crate `portable-atomic`, on these targets only |
+//!
+//! A small board turns `holes`, `many-classes` and `pieces` off: `default-features = false`, and
+//! `features = ["compact"]`. `gc` has them on.
 //!
 //! # Examples
 //! ```

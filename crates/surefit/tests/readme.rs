@@ -42,11 +42,16 @@ const HERE: &str = concat!(
     include_str!("readme.rs"),
     include_str!("../examples/first.rs"),
     include_str!("../examples/cycle.rs"),
-    include_str!("../../../firmware/examples/sensor.rs")
+    include_str!("../../../firmware/sensor/src/main.rs"),
+    include_str!("../../../firmware/sensor/build.rs")
 );
 
-/// The memory of that board.
-const MEMORY_X: &str = include_str!("../../../firmware/boards/mps2-an386.x");
+/// The other files of that program.
+const SENSOR: [&str; 3] = [
+    include_str!("../../../firmware/sensor/memory.x"),
+    include_str!("../../../firmware/sensor/Cargo.toml"),
+    include_str!("../../../firmware/sensor/.cargo/config.toml"),
+];
 
 /// A text without white space and the commas that a formatter adds.
 fn bare(text: &str) -> String {
@@ -64,7 +69,7 @@ fn every_snippet_stands_here() {
     let snippets: Vec<_> = blocks
         .filter_map(|block| block.split("```").next())
         .collect();
-    assert_eq!(snippets.len(), 18);
+    assert_eq!(snippets.len(), 19);
     for snippet in snippets {
         assert!(
             here.contains(&bare(snippet)),
@@ -83,11 +88,15 @@ fn the_first_pages_are_short() {
 }
 
 #[test]
-fn the_board_has_the_memory_that_its_page_says() {
+fn the_program_for_a_board_has_the_files_that_its_page_says() {
     let page = include_str!("../../../docs/firmware.md");
-    let memory = page.split("```text\n").nth(1).expect("a block");
-    let memory = memory.split("```").next().expect("its end");
-    assert!(bare(MEMORY_X).ends_with(&bare(memory)), "{memory}");
+    let blocks = page.split("```text\n").skip(1).take(1);
+    let blocks = blocks.chain(page.split("```toml\n").skip(1).take(2));
+    for (block, file) in blocks.zip(SENSOR) {
+        let block = block.split("```").next().expect("its end");
+        let block = block.replace("CHECKOUT", "../..");
+        assert!(bare(file).contains(&bare(&block)), "{block}");
+    }
 }
 
 #[test]

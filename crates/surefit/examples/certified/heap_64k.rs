@@ -3,6 +3,8 @@
 //! Written by `surefit certify --emit rust`. The region suffices for every order of calls within
 //! the demand. One free makes at most 1 move and copies at most 256 bytes.
 //!
+//! Needs these features of the crate `surefit`: `compact`, `pieces`.
+//!
 //! To make the heap, in a program whose module this is:
 //! `Heap::<heap::Words>::new(heap::MEMORY.take().expect("taken once"), &heap::CONFIG)`.
 

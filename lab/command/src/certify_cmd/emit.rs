@@ -94,6 +94,8 @@ fn rust(module: &str, asked: &Asked, spec: &Spec) -> Result<String> {
 //! Written by `surefit certify --emit rust`. The region suffices for every order of calls within
 //! the demand. One free makes at most {moves} and copies at most {moved} bytes.{origin}
 //!
+//! Needs these features of the crate `surefit`: {features}.
+//!
 //! To make the heap, in a program whose module this is:
 //! `Heap::<{module}::Words>::new({module}::MEMORY.take().expect({ONCE}), &{module}::CONFIG)`.
 
@@ -129,6 +131,7 @@ pub(crate) static MEMORY: Region<REGION_BYTES, Page{align}K> = Region::new();
             .map_or_else(String::new, |line| format!(" {line}")),
         moves = counted(u64::from(report.moves_max_per_op.unwrap_or(0)), "move"),
         moved = grouped(report.moved_bytes_max_per_op),
+        features = features(&options.config),
         config = config_text(&options.config, &bound),
         demand = emitted.demand,
         bytes = digits(emitted.region_bytes),
@@ -163,6 +166,19 @@ fn digits(number: usize) -> String {
         return number.to_string();
     }
     grouped(number as u64).replace(',', "_")
+}
+
+/// The features of the crate `surefit` without which the configuration is refused.
+fn features(config: &Config) -> String {
+    let optional = [
+        ("holes", !matches!(config.bound(), Bound::Pages(_))),
+        ("many-classes", config.geometry().class_count() > 32),
+        ("pieces", config.piece_bytes().is_some()),
+    ];
+    let needed = optional.into_iter().filter(|(_, is_needed)| *is_needed);
+    needed.fold("`compact`".to_owned(), |names, (name, _)| {
+        names + &format!(", `{name}`")
+    })
 }
 
 /// A bound as an expression of Rust.

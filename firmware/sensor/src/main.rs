@@ -4,7 +4,7 @@
 
 use core::alloc::Layout;
 
-use cortex_m_rt::entry;
+use cortex_m_rt::{entry, exception};
 use semihosting::{println, process};
 use surefit::compact::certify::{Budget, ClassSet, Demand, region_bytes};
 use surefit::compact::{Bytes, Config, Heap, Narrow};
@@ -57,4 +57,21 @@ fn messages() -> Result<u32, Refused> {
         queue[place] = Some(message);
     }
     Ok(sum)
+}
+
+unsafe extern "C" {
+    /// Where the stack begins, at its highest address: `memory.x` says it.
+    static _stack_start: u32;
+}
+
+/// A fault of the processor. A stack that is too small ends here: so the rest gets it anew.
+#[exception(trampoline = false)]
+unsafe fn HardFault() -> ! {
+    // SAFETY: that is the end of the stack, and nothing goes back to what was on it.
+    unsafe { cortex_m::asm::bootstrap(&raw const _stack_start, fault as *const u32) }
+}
+
+extern "C" fn fault() -> ! {
+    println!("a fault of the processor, or the stack is too small");
+    process::exit(2)
 }
