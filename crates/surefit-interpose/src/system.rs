@@ -46,6 +46,8 @@ pub const RLIMIT_FSIZE: c_int = 1;
 pub const RLIMIT_NOFILE: c_int = 7;
 pub const RLIMIT_AS: c_int = 9;
 pub const F_DUPFD_CLOEXEC: c_int = 1030;
+pub const CLOCK_MONOTONIC: c_int = 1;
+pub const CLOCK_PROCESS_CPUTIME_ID: c_int = 2;
 pub const CLOCK_MONOTONIC_COARSE: c_int = 6;
 /// Rounds in which the C library calls destructors of keys when a thread ends.
 pub const PTHREAD_DESTRUCTOR_ITERATIONS: usize = 4;

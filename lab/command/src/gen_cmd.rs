@@ -70,7 +70,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     played.map_err(|error| anyhow!("gen {name}: {error}"))?;
     written.map_err(|error| trace_file::unwritten(error, &args.output))?;
     let peak = spool.peak();
-    let (header, bytes) = trace_file::write(spool, name, &Sites::default(), &args.output)?;
+    let (header, bytes) = trace_file::write(spool, name, &Sites::default(), None, &args.output)?;
     if args.output != Path::new("-") {
         report(args, &header, peak, bytes)?;
     }

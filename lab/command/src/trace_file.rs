@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Error, Result};
 use indicatif::{ProgressBar, ProgressStyle};
 use surefit_measure::output;
-use surefit_trace::{Compressor, Header, Problem, Sites, Spool, TraceError};
+use surefit_trace::{Compressor, Facts, Header, Problem, Sites, Spool, TraceError};
 
 /// The compression level. It is five times as fast as the level of the recorded traces, and its
 /// files are five per cent larger.
@@ -33,18 +33,20 @@ pub(crate) fn spool(path: &Path, has_stacks: bool) -> Result<Spool<File>> {
     })
 }
 
-/// Writes the trace under a name, compressed if the file's name ends in `.zst`; returns its header
-/// and the bytes of the file. The file is complete before it gets its name.
+/// Writes the trace under a name, compressed if the file's name ends in `.zst`, and then with the
+/// facts behind it; returns its header and the bytes of the file. The file is complete before it
+/// gets its name.
 pub(crate) fn write(
     spool: Spool<File>,
     name: &str,
     sites: &Sites,
+    facts: Option<&Facts>,
     path: &Path,
 ) -> Result<(Header, u64)> {
     let mut written = None;
     output::to_file(path, |out| {
         let mut out = Counted { out, bytes: 0 };
-        let header = encode(spool, (name, sites), path, &mut out)?;
+        let header = encode(spool, (name, sites, facts), path, &mut out)?;
         written = Some((header, out.bytes));
         Ok(())
     })?;
@@ -54,7 +56,7 @@ pub(crate) fn write(
 
 fn encode(
     spool: Spool<File>,
-    (name, sites): (&str, &Sites),
+    (name, sites, facts): (&str, &Sites, Option<&Facts>),
     path: &Path,
     out: &mut dyn Write,
 ) -> Result<Header> {
@@ -66,7 +68,10 @@ fn encode(
     let mut compressor = Compressor::new(out, LEVEL);
     let header = spool.finish_with(name, sites, progress.wrap_write(&mut compressor));
     let header = header.map_err(cause)?;
-    compressor.finish()?;
+    let out = compressor.finish()?;
+    if let Some(facts) = facts {
+        out.write_all(&facts.to_frame())?;
+    }
     progress.finish_and_clear();
     Ok(header)
 }

@@ -12,6 +12,7 @@ mod log;
 mod lost;
 mod mappings;
 mod process;
+mod seen;
 mod serving;
 mod stacks;
 #[cfg_attr(
@@ -115,3 +116,11 @@ extern "C" fn begin() {
 #[used]
 #[unsafe(link_section = ".init_array")]
 static BEGIN: extern "C" fn() = begin;
+
+extern "C" fn end() {
+    process::program_ends();
+}
+
+#[used]
+#[unsafe(link_section = ".fini_array")]
+static END: extern "C" fn() = end;

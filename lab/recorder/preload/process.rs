@@ -20,6 +20,7 @@ use crate::file::{self, File, PATH_BYTES, name};
 use crate::log::lost::NO_FOLDER;
 use crate::log::{self, FULL, HEADER_BYTES, Header, NO_ADDRESSES, SLOT_BYTES, Slot};
 use crate::lost;
+use crate::seen;
 use crate::serving;
 use crate::stacks::{Stacks, Wanted};
 use crate::text::Text;
@@ -193,6 +194,7 @@ impl Log<'_> {
             file::reserve(&file::LOG, path, place_of(ready), place_of(goal))?;
             self.fetch(ready, goal);
             self.header.ready.fetch_max(goal, Ordering::AcqRel);
+            seen::look(self.header);
         }
     }
 }
@@ -226,8 +228,17 @@ pub(crate) fn program_begins() {
         let own = u32::from(system::library_of(called.addr()) != ours);
         log.header.own_malloc.store(own, Ordering::Relaxed);
         log.header.forked.store(0, Ordering::Relaxed);
+        seen::begins(log.header);
     }
     system::set_errno(before);
+}
+
+/// The program ends in an orderly way.
+pub(crate) fn program_ends() {
+    if let Some(log) = log() {
+        seen::look(log.header);
+        log.header.seen.is_last.store(1, Ordering::Relaxed);
+    }
 }
 
 /// Begins this process's log, unless somebody did or does, or it is not to be recorded.
@@ -317,6 +328,7 @@ unsafe fn open_log(process: &Process) -> Result<Option<&'static Header>, u32> {
         }
     }
     *header.ready.get_mut() = LEAST_SLOTS.min(slots);
+    seen::begins(header);
     *header.ended.get_mut() = if slots == 0 { end } else { 0 };
     // The last: what has it is a log.
     header.magic.store(log::MAGIC, Ordering::Release);

@@ -16,6 +16,7 @@
 //! | [`begun`] | those that it begins and that cannot be |
 //! | [`lost`] | processes that could not begin a log |
 //! | [`living`] | processes that have the recorder in them |
+//! | [`seen`] | what a process has taken |
 //! | [`session`] | running it |
 #![deny(unsafe_code)]
 
@@ -26,6 +27,7 @@ pub mod log;
 pub mod lost;
 pub mod program;
 pub mod read;
+pub mod seen;
 pub mod session;
 pub mod sites;
 pub mod symbols;

@@ -14,7 +14,7 @@ use core::ffi::CStr;
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
 /// The first bytes of a log; the last of them is the version.
-pub const MAGIC: u64 = u64::from_ne_bytes(*b"sfit-lg\x03");
+pub const MAGIC: u64 = u64::from_ne_bytes(*b"sfit-lg\x04");
 
 /// Bytes before the first slot.
 pub const HEADER_BYTES: usize = 4096;
@@ -120,10 +120,35 @@ pub struct Header {
     /// The number of the next slot.
     pub next: AtomicU64,
     _line_3: [u64; 7],
+    /// What the process has taken so far.
+    pub seen: Seen,
     /// The program, as it was called, and a zero.
     pub program: [u8; PROGRAM_BYTES],
     /// The library that the program's malloc is in, and a zero; nothing if it is not known.
     pub library: [u8; LIBRARY_BYTES],
+}
+
+/// What a process has taken so far, as it saw itself: when its program began, whenever its log grew,
+/// and when it ended. What the system does not tell is 0.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Seen {
+    /// When the program began, by the system's clock, in nanoseconds.
+    pub begun_ns: AtomicU64,
+    /// The processor time that the process had taken by then, in nanoseconds.
+    pub begun_cpu_ns: AtomicU64,
+    /// The resident anonymous bytes at that time.
+    pub begun_anonymous_bytes: AtomicU64,
+    /// The time from then until it saw itself last, in nanoseconds.
+    pub wall_ns: AtomicU64,
+    /// The processor time between these, in nanoseconds.
+    pub cpu_ns: AtomicU64,
+    /// The most resident bytes, without the log.
+    pub peak_resident_bytes: AtomicU64,
+    /// The most resident anonymous bytes.
+    pub anonymous_bytes: AtomicU64,
+    /// 1 if it saw itself end.
+    pub is_last: AtomicU64,
 }
 
 /// [`Header::ended`]: the log has as many bytes as it may.

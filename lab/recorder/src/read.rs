@@ -8,6 +8,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::log::{self, FULL, HEADER_BYTES, Header, NO_ADDRESSES, SLOT_BYTES, kind};
+use crate::seen::Inside;
 
 /// What a log says of its process.
 #[derive(Clone, Debug)]
@@ -31,6 +32,8 @@ pub struct Described {
     pub events: u64,
     /// Why recording ended before the process did.
     pub ended: Option<Ended>,
+    /// What the process has taken.
+    pub seen: Inside,
 }
 
 /// Why recording ended before the process did.
@@ -180,6 +183,7 @@ fn describe(path: &Path, header: &[u8]) -> Option<Described> {
             NO_ADDRESSES => Some(Ended::Addresses),
             error => Some(Ended::Error(i32::try_from(error).unwrap_or(i32::MAX))),
         },
+        seen: Inside::read(header),
     })
 }
 

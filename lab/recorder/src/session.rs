@@ -1,5 +1,6 @@
 //! Runs a program with the recorder in it.
 
+use std::cell::Cell;
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
@@ -13,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 use rustix::process::{
@@ -28,12 +29,17 @@ use crate::LIBRARY;
 use crate::living::{self, Living};
 use crate::log::{self, Header};
 use crate::lost;
+use crate::seen::Outside;
 
 /// The name of the preloaded library in the folder of logs.
 const LIBRARY_NAME: &str = "libsurefit_recorder.so";
 
 /// A file of this name in the folder: no further process is recorded.
 const STOP_NAME: &str = "stop";
+
+/// How often a program is looked at while it runs: of one that is killed, nothing else says what it
+/// took.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// How stacks are recorded.
 #[derive(Clone, Copy, Debug)]
@@ -63,7 +69,9 @@ pub struct Session {
     folder: PathBuf,
     library: PathBuf,
     pid: u32,
-    ended: Receiver<io::Result<ExitStatus>>,
+    ended: Receiver<io::Result<(ExitStatus, Outside)>>,
+    /// What the program has taken so far.
+    seen: Cell<Outside>,
     /// The place of the library if it is not in `folder`; it goes with the session.
     _elsewhere: Option<TempDir>,
 }
@@ -133,6 +141,7 @@ impl Session {
             library,
             pid,
             ended,
+            seen: Cell::default(),
             _elsewhere: elsewhere,
         })
     }
@@ -148,15 +157,37 @@ impl Session {
     /// # Errors
     /// The system does not say how it ended.
     pub fn wait(&self, at_most: Option<Duration>) -> io::Result<Option<ExitStatus>> {
-        let lost = || io::Error::other("the thread that waits for the program ended");
-        match at_most {
-            None => self.ended.recv().map_err(|_| lost())?.map(Some),
-            Some(time) => match self.ended.recv_timeout(time) {
-                Ok(status) => status.map(Some),
-                Err(RecvTimeoutError::Timeout) => Ok(None),
-                Err(RecvTimeoutError::Disconnected) => Err(lost()),
-            },
+        let begun = Instant::now();
+        loop {
+            let left = at_most.map(|time| time.saturating_sub(begun.elapsed()));
+            let pause = left.map_or(LOOK_EVERY, |left| left.min(LOOK_EVERY));
+            match self.ended.recv_timeout(pause) {
+                Ok(ended) => {
+                    let (status, seen) = ended?;
+                    self.note(seen);
+                    return Ok(Some(status));
+                }
+                Err(RecvTimeoutError::Timeout) => self.note(Outside::of(self.pid)),
+                Err(RecvTimeoutError::Disconnected) => {
+                    let lost = "the thread that waits for the program ended";
+                    return Err(io::Error::other(lost));
+                }
+            }
+            if left.is_some_and(|left| left <= LOOK_EVERY) {
+                return Ok(None);
+            }
         }
+    }
+
+    fn note(&self, seen: Outside) {
+        self.seen.set(self.seen.get().max(seen));
+    }
+
+    /// What the program had taken when it was looked at last: while [`Session::wait`] waits, and
+    /// when it ends.
+    #[must_use]
+    pub fn seen(&self) -> Outside {
+        self.seen.get()
     }
 
     /// The processes that run and belong to the recording, whether they have a log or not.
@@ -210,7 +241,10 @@ fn elsewhere(folder: &Path) -> io::Result<Option<TempDir>> {
 
 /// Waits for the program in a thread, which sets `has_ended` before the process's number can be
 /// another's.
-fn wait_for(mut child: Child, has_ended: Arc<AtomicBool>) -> Receiver<io::Result<ExitStatus>> {
+fn wait_for(
+    mut child: Child,
+    has_ended: Arc<AtomicBool>,
+) -> Receiver<io::Result<(ExitStatus, Outside)>> {
     let (send, receive) = mpsc::channel();
     thread::spawn(move || {
         let ends = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
@@ -221,8 +255,9 @@ fn wait_for(mut child: Child, has_ended: Arc<AtomicBool>) -> Receiver<io::Result
             }
         }
         has_ended.store(true, Ordering::Release);
+        let seen = Outside::of(child.id());
         // Nobody listens any more if we end before the program does.
-        drop(send.send(child.wait()));
+        drop(send.send(child.wait().map(|status| (status, seen))));
     });
     receive
 }

@@ -223,7 +223,7 @@ mod tests {
             write_record(4, value, &mut bytes);
             assert_eq!(
                 bytes.len() as u64,
-                record_bytes(value).into(),
+                u64::from(record_bytes(value)),
                 "value {value}"
             );
         }

@@ -64,6 +64,9 @@ pub enum Problem {
     /// Bytes follow the END record or the compressed frame.
     #[error("bytes follow its END")]
     BytesAfterEnd,
+    /// The facts behind the trace are damaged; the trace itself may be sound.
+    #[error("the facts behind the trace are damaged: {0}")]
+    Facts(String),
     /// An integer takes more than ten bytes, or more than 64 bits.
     #[error("an integer does not fit in 64 bits")]
     LongInteger,
@@ -264,6 +267,9 @@ impl Problem {
             Self::ReservedRecord(_) => "fetch a newer surefit, or the file again",
             Self::Truncated | Self::Damaged(_) | Self::LongInteger | Self::BytesAfterEnd => {
                 "fetch the file again, or record the program again"
+            }
+            Self::Facts(_) => {
+                "fetch the file again; without its facts, the trace can be used as it is"
             }
             Self::TooMany { .. } | Self::OutOfMemory => {
                 "record a shorter run, or a part of the program"

@@ -81,12 +81,22 @@ impl<R: Read> Unpacker<R> {
         Ok(0)
     }
 
-    /// Whether bytes follow the frame that was read to its end.
+    /// The bytes behind the frame that was read to its end, at most so many.
     ///
     /// # Errors
     /// The input cannot be read.
-    pub(crate) fn is_followed(&mut self) -> Result<bool, Problem> {
-        Ok(!self.stream.unused_input().is_empty() || !fill(&mut self.input)?.is_empty())
+    pub(crate) fn rest(&mut self, most: usize) -> Result<Vec<u8>, Problem> {
+        let mut rest = self.stream.unused_input().to_vec();
+        while rest.len() < most {
+            let more = fill(&mut self.input)?;
+            let taken = more.len().min(most.saturating_sub(rest.len()));
+            if taken == 0 {
+                break;
+            }
+            rest.extend_from_slice(&more[..taken]);
+            self.input.consume(taken);
+        }
+        Ok(rest)
     }
 }
 

@@ -8,6 +8,7 @@
 //! - [`Trace`] holds a whole trace, at 16 bytes per event, for programs that replay it many times.
 //! - [`Writer`] writes a trace, [`Spool`] one whose counters are not known before its end.
 //!   [`Stats`] summarises one. [`generate`] makes synthetic programs.
+//! - [`Facts`] says what is known of the recorded process beside its calls.
 //! - [`Sites`] holds who called, if that was recorded; [`Callers`] says who allocates.
 //! - [`graph`] reads and writes the other kind of recording: what a program with a garbage
 //!   collector allocated, and which object referred to which.
@@ -22,6 +23,7 @@ mod checker;
 mod codec;
 mod error;
 mod event;
+mod facts;
 pub mod format;
 mod frame;
 pub mod generate;
@@ -42,6 +44,7 @@ pub use callers::{Caller, Callers};
 pub use checker::Checker;
 pub use error::{Position, Problem, TraceError};
 pub use event::{Align, Call, Event, MAX_SIZE, Op};
+pub use facts::{Beside, Facts};
 pub use frame::Compressor;
 pub use header::{Counts, Header, Peak};
 pub use live::Live;

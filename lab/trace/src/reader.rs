@@ -14,7 +14,7 @@ use crate::checker::Checker;
 use crate::codec::{self, from_zigzag};
 use crate::source::Source;
 use crate::{
-    Align, Call, Counts, Event, Header, MAX_SIZE, Op, Peak, Position, Problem, Sites, Stack,
+    Align, Call, Counts, Event, Facts, Header, MAX_SIZE, Op, Peak, Position, Problem, Sites, Stack,
     TraceError,
 };
 
@@ -51,6 +51,8 @@ pub struct Reader<R: Read> {
     predicted: u64,
     thread: u16,
     finished: bool,
+    /// What follows the trace, once its END was read.
+    rest: Vec<u8>,
 }
 
 impl Reader<File> {
@@ -98,6 +100,7 @@ impl<R: Read> Reader<R> {
             predicted: 0,
             thread: 0,
             finished: false,
+            rest: Vec::new(),
         })
     }
 
@@ -129,6 +132,21 @@ impl<R: Read> Reader<R> {
     #[must_use]
     pub fn stack(&self) -> Stack {
         self.stacks.1
+    }
+
+    /// The facts behind the trace, once all events were read; `None` before that, and if there are
+    /// none.
+    ///
+    /// # Errors
+    /// The facts are damaged; the trace is not.
+    pub fn facts(&self) -> Result<Option<Facts>, TraceError> {
+        Facts::of_rest(&self.rest).map_err(|problem| {
+            let error = problem.at(Position::default());
+            match &self.file {
+                Some(file) => error.in_file(file),
+                None => error,
+            }
+        })
     }
 
     /// The next event to be read and where its record begins, in unpacked bytes.
@@ -253,7 +271,7 @@ impl<R: Read> Reader<R> {
         if value != 0 {
             return Err(Problem::ReservedRecord(value));
         }
-        self.source.expect_end()?;
+        self.rest = self.source.expect_end_or_facts()?;
         Ok(None)
     }
 }
@@ -397,6 +415,14 @@ impl<R: Read> CheckedReader<R> {
         self.reader.sites()
     }
 
+    /// As [`Reader::facts`].
+    ///
+    /// # Errors
+    /// As [`Reader::facts`].
+    pub fn facts(&self) -> Result<Option<Facts>, TraceError> {
+        self.reader.facts()
+    }
+
     /// As [`Reader::stack`].
     #[inline]
     #[must_use]
@@ -417,10 +443,6 @@ impl<R: Read> CheckedReader<R> {
     pub fn finish(mut self) -> Result<Header, TraceError> {
         self.by_ref().try_for_each(|event| event.map(drop))?;
         Ok(self.reader.header)
-    }
-
-    pub(crate) fn into_header(self) -> Header {
-        self.reader.header
     }
 
     pub(crate) fn into_parts(self) -> (Header, Option<Sites>) {

@@ -5,6 +5,7 @@ use std::fmt;
 use std::io::{self, Cursor, Read};
 
 use crate::Problem;
+use crate::facts::{MOST_BYTES, is_skipped};
 use crate::frame::{MAGIC, Unpacker};
 
 /// Bytes unpacked at a time.
@@ -105,16 +106,33 @@ impl<R: Read> Source<R> {
     /// Verifies that nothing follows, neither in the stream nor after its frame, and that the frame
     /// is sound.
     pub(crate) fn expect_end(&mut self) -> Result<(), Problem> {
+        match self.end(1)?.is_empty() {
+            true => Ok(()),
+            false => Err(Problem::BytesAfterEnd),
+        }
+    }
+
+    /// As [`Source::expect_end`], but a frame that decompressors skip may follow; returns it, or
+    /// what there is of it, at most one byte more than facts have.
+    pub(crate) fn expect_end_or_facts(&mut self) -> Result<Vec<u8>, Problem> {
+        let rest = self.end(MOST_BYTES.saturating_add(1))?;
+        match rest.is_empty() || is_skipped(&rest) {
+            true => Ok(rest),
+            false => Err(Problem::BytesAfterEnd),
+        }
+    }
+
+    /// Verifies that the stream ends here; returns what follows its frame, at most so many bytes.
+    fn end(&mut self, most: usize) -> Result<Vec<u8>, Problem> {
         let has_more = self.next < self.filled
             || match &mut self.input {
                 Input::Plain(input) => read_plain(input, &mut self.buffer)? > 0,
-                Input::Packed(unpacker) => {
-                    unpacker.read_frame(&mut self.buffer)? > 0 || unpacker.is_followed()?
-                }
+                Input::Packed(unpacker) => unpacker.read_frame(&mut self.buffer)? > 0,
             };
-        match has_more {
-            true => Err(Problem::BytesAfterEnd),
-            false => Ok(()),
+        match &mut self.input {
+            _ if has_more => Err(Problem::BytesAfterEnd),
+            Input::Plain(_) => Ok(Vec::new()),
+            Input::Packed(unpacker) => unpacker.rest(most),
         }
     }
 

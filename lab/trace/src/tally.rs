@@ -30,11 +30,14 @@ impl Stats {
     /// O(1) an event, O(n log n) for n distinct sizes at the end; 32 bytes for at most 8/3 of the
     /// most objects live at once, some 60 for each distinct size, and as much again while the
     /// tables grow.
-    pub fn read<R: Read>(reader: CheckedReader<R>) -> Result<Self, TraceError> {
+    pub fn read<R: Read>(reader: &mut CheckedReader<R>) -> Result<Self, TraceError> {
         Self::read_within(reader, Self::MAX_SIZES)
     }
 
-    fn read_within<R: Read>(mut reader: CheckedReader<R>, most: usize) -> Result<Self, TraceError> {
+    fn read_within<R: Read>(
+        reader: &mut CheckedReader<R>,
+        most: usize,
+    ) -> Result<Self, TraceError> {
         let mut tally = Tally::new();
         while let Some(event) = reader.next().transpose()? {
             tally
@@ -48,8 +51,8 @@ impl Stats {
             }
         }
         let peak = reader.peak().unwrap_or_default();
-        let header = reader.into_header();
-        Ok(tally.finish(header.name, header.counts, peak))
+        let header = reader.header();
+        Ok(tally.finish(header.name.clone(), header.counts, peak))
     }
 
     /// The statistics of a trace in memory.
@@ -341,7 +344,7 @@ mod tests {
             .map(|(id, size)| Op::Alloc { id, size, call });
         let trace = Trace::new("sizes", events.map(|op| Event::new(0, op)).collect());
         let bytes = trace.expect("a sound trace").to_bytes();
-        let read = |most| Stats::read_within(CheckedReader::new(&bytes[..])?, most);
+        let read = |most| Stats::read_within(&mut CheckedReader::new(&bytes[..])?, most);
         assert_eq!(read(4).expect("four sizes").sizes.len(), 4);
         let error = read(3).expect_err("one more");
         assert!(matches!(

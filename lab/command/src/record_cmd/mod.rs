@@ -1,5 +1,6 @@
 //! `surefit record`: runs a program with the recorder in it, and makes a trace of each process.
 
+mod facts;
 mod report;
 
 use std::ffi::OsString;
@@ -21,6 +22,7 @@ use surefit_recorder::session::{self, Session, Stacks, Unwinding};
 use surefit_recorder::{LIBRARY, program, sites};
 
 use crate::trace_file;
+use facts::Watched;
 use report::{Document, Recorded};
 
 /// The arguments of `surefit record`.
@@ -114,7 +116,12 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         .with_context(|| format!("cannot run {}", program.display()))?;
     let begun = Instant::now();
     let ended = session.wait(args.time)?;
-    let seconds = begun.elapsed().as_secs_f64();
+    let watched = Watched {
+        pid: session.pid(),
+        seen: session.seen(),
+        time: begun.elapsed(),
+        has_ended: ended.is_some(),
+    };
     // Those that it leaves behind too.
     session
         .stop()
@@ -126,9 +133,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     };
     // From here on the logs stay until every trace is written.
     let folder = folder.keep();
-    let mut document = traces(&session::logs(&folder)?, Some(session.pid()), args)
+    let mut document = traces(&session::logs(&folder)?, Some(&watched), args)
         .with_context(|| kept(&folder, &args.output))?;
-    document.program_seconds = Some(seconds);
+    document.program_seconds = Some(watched.time.as_secs_f64());
     document.note_unheard(&folder);
     document.note_lost(&folder, Some(session.pid()));
     if ended.is_some() {
@@ -212,7 +219,7 @@ fn logs_in(folder: &Path) -> Result<Vec<PathBuf>> {
 }
 
 /// Makes a trace of each log.
-fn traces(found: &[PathBuf], first: Option<u32>, args: &Args) -> Result<Document> {
+fn traces(found: &[PathBuf], watched: Option<&Watched>, args: &Args) -> Result<Document> {
     let output = &*args.output;
     let mut readers = Vec::new();
     for log in found {
@@ -227,7 +234,7 @@ fn traces(found: &[PathBuf], first: Option<u32>, args: &Args) -> Result<Document
         .iter()
         .map(|reader| reader.described().clone())
         .collect();
-    let main = main_log(&logs, first);
+    let main = main_log(&logs, watched.map(|it| it.pid));
     let mut document = Document::new();
     let mut others = 1;
     for (index, mut reader) in readers.into_iter().enumerate() {
@@ -243,8 +250,8 @@ fn traces(found: &[PathBuf], first: Option<u32>, args: &Args) -> Result<Document
             others += 1;
             numbered(output, others, name_of(&log))
         };
-        let wants_stacks = args.stacks.is_some();
-        document.add(make(&mut reader, &log, &path, wants_stacks)?, is_own);
+        let watched = watched.filter(|_| is_own);
+        document.add(make(&mut reader, (&log, watched), &path, args)?, is_own);
     }
     document.sort();
     Ok(document)
@@ -261,7 +268,12 @@ fn main_log(logs: &[Described], first: Option<u32>) -> Option<usize> {
     .map(|(index, _)| index)
 }
 
-fn make(reader: &mut Reader, log: &Described, path: &Path, wants_stacks: bool) -> Result<Recorded> {
+fn make(
+    reader: &mut Reader,
+    (log, watched): (&Described, Option<&Watched>),
+    path: &Path,
+    args: &Args,
+) -> Result<Recorded> {
     let progress = trace_file::progress_bar("reading", log.events)?;
     let called = sites::read(&log.path);
     let has_stacks = called.is_some();
@@ -274,14 +286,22 @@ fn make(reader: &mut Reader, log: &Described, path: &Path, wants_stacks: bool) -
     })?;
     progress.finish_and_clear();
     let peak = spool.peak();
-    let (header, bytes) = trace_file::write(spool, name_of(log), &called.sites, path)?;
-    let lost = match has_stacks || !wants_stacks {
+    let facts = facts::of(log, watched, has_stacks);
+    let (header, bytes) =
+        trace_file::write(spool, name_of(log), &called.sites, Some(&facts), path)?;
+    let lost = match has_stacks || args.stacks.is_none() {
         true => called.lost,
         // There was no room for their file.
         false => header.counts.objects,
     };
     let trace = report::Described::new(&header, peak);
-    Ok(Recorded::new((path, bytes), log, trace, (gaps, lost)))
+    let process = (&facts, &header.counts);
+    Ok(Recorded::new(
+        (path, bytes),
+        log,
+        (trace, process),
+        (gaps, lost),
+    ))
 }
 
 /// The program's name, without its folder.

@@ -13,7 +13,9 @@ use surefit_recorder::convert::Gaps;
 use surefit_recorder::living::Living;
 use surefit_recorder::lost::{Why, lost};
 use surefit_recorder::read::{Described as Log, Ended};
+use surefit_trace::{Counts, Facts};
 
+use crate::trace_cmd::facts::{self, Process};
 pub(super) use crate::trace_cmd::report::Described;
 use crate::trace_cmd::summary;
 
@@ -63,6 +65,14 @@ pub(crate) struct Recorded {
     allocator: Option<String>,
     /// The figures of the trace.
     trace: Described,
+    /// What is known of the process. It also lies behind a trace that is compressed.
+    process: Process,
+    /// That in words.
+    #[serde(skip)]
+    taken: Option<String>,
+    /// Why the trace cannot be the program's, if it cannot.
+    #[serde(skip)]
+    beside: Option<String>,
     /// Frees and reallocations of objects from before the recording, or of the parent; left out.
     unknown_frees: u64,
     /// Objects whose free the recorder did not see; it is put before the next object at the
@@ -224,10 +234,16 @@ impl Recorded {
     pub(crate) fn new(
         (path, bytes): (&Path, u64),
         log: &Log,
-        trace: Described,
+        (trace, (facts, counts)): (Described, (&Facts, &Counts)),
         (gaps, lost): (Gaps, u64),
     ) -> Self {
+        let taken = Some(facts::taken(facts)).filter(|taken| !taken.is_empty());
+        let taken = taken.map(|taken| format!("its process: {taken}"));
+        let beside = facts.beside(counts).map(facts::not_the_programs);
         Self {
+            process: Process::new(facts, counts),
+            taken,
+            beside,
             is_own: false,
             file: path.display().to_string(),
             file_bytes: bytes,
@@ -252,6 +268,11 @@ impl Recorded {
             Size(self.file_bytes)
         );
         let mut note = |note: String| text.push_str(&format!("  {note}\n"));
+        let taken = self.taken.clone().filter(|_| self.is_own);
+        taken
+            .into_iter()
+            .chain(self.beside.clone())
+            .for_each(&mut note);
         if let Some(library) = &self.allocator {
             note(format!(
                 "its malloc is that of {library}; to compare with it: --allocators cf,tlsf,preload:{library}"

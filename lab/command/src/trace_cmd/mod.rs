@@ -1,6 +1,7 @@
 //! `surefit trace`: statistics of traces, checks, first events, import and export.
 
 mod export;
+pub(crate) mod facts;
 mod graphs;
 mod head;
 mod import;
@@ -13,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Result;
-use surefit_trace::Stats;
+use surefit_trace::{Facts, Stats};
 
 pub(crate) use self::head::summary;
 use self::open::{CHECKED, COUNTED, open_all};
@@ -144,18 +145,37 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
 /// Prints the statistics of traces and of object graphs; each kind has its own tables.
 fn run_stats(files: &[PathBuf], sizes: usize, format: Format) -> Result<ExitCode> {
     let (graphs, traces): (Vec<_>, Vec<_>) = files.iter().cloned().partition(|file| is_graph(file));
-    let read = |file: &PathBuf| Ok(Stats::read(open_all(file, COUNTED)?)?);
-    let all: Vec<Stats> = traces.iter().map(read).collect::<Result<_>>()?;
+    let read = |file: &PathBuf| read_stats(file);
+    let (all, facts): (Vec<_>, Vec<_>) = traces
+        .iter()
+        .map(read)
+        .collect::<Result<Vec<_>>>()?
+        .into_iter()
+        .unzip();
     let graphs = graphs::read(&graphs, sizes)?;
     match format {
         Format::Table if all.is_empty() => output::print(&graphs::tables(&graphs))?,
         Format::Table => {
             output::print(&stats::tables(&all, sizes))?;
+            output::print(&stats::processes(&all, &facts))?;
             output::print(&graphs::tables(&graphs))?;
         }
-        Format::Json => output::print_json(&StatsDocument::new(&traces, &all, sizes, graphs))?,
+        Format::Json => {
+            output::print_json(&StatsDocument::new(&traces, (&all, &facts), sizes, graphs))?
+        }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The statistics of a trace, and the facts behind it. Damaged facts are named, and left out.
+fn read_stats(file: &Path) -> Result<(Stats, Option<Facts>)> {
+    let mut reader = open_all(file, COUNTED)?;
+    let stats = Stats::read(&mut reader)?;
+    let facts = reader.facts().unwrap_or_else(|error| {
+        complain(&one_line(&error.to_string()));
+        None
+    });
+    Ok((stats, facts))
 }
 
 /// Checks every file, so that one run names all that are not sound.
@@ -177,6 +197,7 @@ fn check(file: &Path) -> CheckedFile {
     let describe = || {
         let mut reader = open_all(file, CHECKED)?;
         reader.by_ref().try_for_each(|event| event.map(drop))?;
+        reader.facts()?;
         let peak = reader.peak().unwrap_or_default();
         Ok(Described::new(reader.header(), peak))
     };

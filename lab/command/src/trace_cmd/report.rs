@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use super::facts::Process;
 use super::graphs::GraphStats;
 use schemars::JsonSchema;
 use serde::Serialize;
 use surefit_measure::sizes::per_cent;
-use surefit_trace::{Call, Event, Header, Op, Peak, SizeCount, Stats, TraceError};
+use surefit_trace::{Call, Event, Facts, Header, Op, Peak, SizeCount, Stats, TraceError};
 
 /// The version of these documents.
 const SCHEMA: u32 = 1;
@@ -25,15 +26,20 @@ pub(crate) struct StatsDocument {
 impl StatsDocument {
     pub(crate) fn new(
         files: &[PathBuf],
-        all: &[Stats],
+        (all, facts): (&[Stats], &[Option<Facts>]),
         top: usize,
         graphs: Vec<GraphStats>,
     ) -> Self {
-        let traces = files.iter().zip(all);
+        let traces = files.iter().zip(all.iter().zip(facts));
         Self {
             schema: SCHEMA,
             traces: traces
-                .map(|(file, stats)| TraceStats::new(file, stats, top))
+                .map(|(file, (stats, facts))| TraceStats {
+                    process: facts
+                        .as_ref()
+                        .map(|facts| Process::new(facts, &stats.counts)),
+                    ..TraceStats::new(file, stats, top)
+                })
                 .collect(),
             graphs,
         }
@@ -47,6 +53,9 @@ struct TraceStats {
     file: String,
     #[serde(flatten)]
     trace: Described,
+    /// What is known of the recorded process; absent if nothing is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    process: Option<Process>,
     /// Events that are plain allocations.
     malloc_events: u64,
     /// Events that allocate zeroed memory.
@@ -111,6 +120,7 @@ impl TraceStats {
         Self {
             file: file.display().to_string(),
             trace: Described::of(stats),
+            process: None,
             malloc_events: calls.malloc,
             calloc_events: calls.calloc,
             aligned_events: calls.aligned,

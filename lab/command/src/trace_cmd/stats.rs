@@ -1,8 +1,9 @@
 //! The tables of `surefit trace stats`: one column per trace, in groups that fit 100 columns.
 
 use comfy_table::{CellAlignment, Table, presets};
-use surefit_trace::Stats;
+use surefit_trace::{Facts, Stats};
 
+use super::facts::lines;
 use surefit_measure::error::one_line;
 use surefit_measure::output::grouped;
 use surefit_measure::sizes::per_cent;
@@ -24,6 +25,15 @@ pub(super) fn tables(all: &[Stats], top: usize) -> String {
     }
     text.pop();
     text
+}
+
+/// What is known of the recorded processes, for people.
+pub(super) fn processes(all: &[Stats], facts: &[Option<Facts>]) -> String {
+    let known = all.iter().zip(facts);
+    let known = known.filter_map(|(stats, facts)| Some((stats, facts.as_ref()?)));
+    known
+        .map(|(stats, facts)| format!("\n{}", lines(&stats.name, facts, &stats.counts)))
+        .collect()
 }
 
 /// A table without lines; the first column is a label, the others are numbers.

@@ -25,6 +25,7 @@ mod record;
 #[cfg(target_os = "linux")]
 mod record_away;
 #[cfg(target_os = "linux")]
+mod record_facts;
 mod record_limits;
 #[cfg(target_os = "linux")]
 mod record_serving;

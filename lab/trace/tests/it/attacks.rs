@@ -298,7 +298,8 @@ fn counters_of_any_number_reserve_nothing_that_is_not_there() {
             let bytes = claiming(counts, b"\x07");
             assert_eq!(check_bytes(&bytes).is_ok(), count == 0, "{place}: {count}");
             assert_eq!(Trace::from_bytes(&bytes).is_ok(), count == 0);
-            let stats = CheckedReader::new(&bytes[..]).and_then(Stats::read);
+            let stats =
+                CheckedReader::new(&bytes[..]).and_then(|mut reader| Stats::read(&mut reader));
             assert_eq!(stats.is_ok(), count == 0);
         }
     }

@@ -68,8 +68,8 @@ fn table(name: &str) -> Option<(f64, f64, u64, usize, u64, u64)> {
 #[test]
 fn the_statistics_are_those_of_the_published_table() {
     for path in fixture_paths() {
-        let reader = CheckedReader::open(&path).expect("opens");
-        let stats = Stats::read(reader).expect("a sound trace");
+        let mut reader = CheckedReader::open(&path).expect("opens");
+        let stats = Stats::read(&mut reader).expect("a sound trace");
         let Some((life, foreign, switches, distinct, top, max)) = table(&stats.name) else {
             continue;
         };

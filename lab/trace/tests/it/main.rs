@@ -4,6 +4,7 @@ mod attacks;
 mod bundled;
 mod common;
 mod corrupt;
+mod facts;
 mod frames;
 mod graph_corrupt;
 mod graph_properties;

@@ -43,7 +43,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode> {
     let peak = spool.peak();
     let name = trace_name(args, &importer);
     let sites = importer.take_sites();
-    let (header, bytes) = trace_file::write(spool, &name, &sites, &args.output)
+    let (header, bytes) = trace_file::write(spool, &name, &sites, None, &args.output)
         .with_context(|| name_of(&args.file))?;
     if args.output != Path::new("-") {
         let trace = Described::new(&header, peak);

@@ -1,0 +1,57 @@
+//! What is known of a recorded process, from its log and from those who looked at it.
+
+use std::time::Duration;
+
+use surefit_recorder::log::{HEADER_BYTES, SLOT_BYTES};
+use surefit_recorder::read::Described;
+use surefit_recorder::seen::Outside;
+use surefit_trace::Facts;
+
+/// What the command itself saw of the program.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Watched {
+    /// The program.
+    pub(super) pid: u32,
+    /// What it had taken.
+    pub(super) seen: Outside,
+    /// How long it was recorded.
+    pub(super) time: Duration,
+    /// Whether it ended meanwhile.
+    pub(super) has_ended: bool,
+}
+
+/// The facts of a process.
+pub(super) fn of(log: &Described, watched: Option<&Watched>, has_stacks: bool) -> Facts {
+    let inside = log.seen;
+    let watched = watched.filter(|it| it.pid == log.pid && !log.forked);
+    let outside = watched.map(|it| it.seen).unwrap_or_default();
+    let (begun, most) = inside.anonymous_bytes;
+    let log_bytes = HEADER_BYTES as u64 + log.events * SLOT_BYTES as u64;
+    let resident = outside.peak_resident_bytes.saturating_sub(log_bytes);
+    let times = match watched {
+        Some(it) if !inside.is_last => (
+            inside.cpu_ns.max(outside.cpu_ns),
+            u64::try_from(it.time.as_nanos()).unwrap_or(u64::MAX),
+        ),
+        _ => (inside.cpu_ns, inside.wall_ns),
+    };
+    let has_ended = inside.is_last || watched.is_some_and(|it| it.has_ended);
+    let known = |value: u64| Some(value).filter(|value| *value > 0);
+    let is_seen = inside.wall_ns > 0 || watched.is_some();
+    let how = if has_stacks { " --stacks" } else { "" };
+    Facts {
+        recorder: Some(format!("surefit {} record{how}", env!("CARGO_PKG_VERSION"))),
+        cpu_ns: is_seen.then_some(times.0),
+        wall_ns: is_seen.then_some(times.1),
+        peak_resident_bytes: known(inside.peak_resident_bytes.max(resident)),
+        grown_bytes: known(most.max(outside.anonymous_bytes))
+            .map(|bytes| bytes.saturating_sub(begun)),
+        allocator: log.library.as_ref().map(|file| file.display().to_string()),
+        own_allocator: None,
+        is_whole: match (log.ended, has_ended) {
+            (Some(_), _) => Some(false),
+            (None, true) => Some(true),
+            (None, false) => watched.map(|_| false),
+        },
+    }
+}
