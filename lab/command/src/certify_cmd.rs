@@ -21,7 +21,7 @@ mod users;
 
 use std::path::PathBuf;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use surefit_measure::config_file;
 use surefit_measure::output;
 use surefit_measure::output::Format;
@@ -73,9 +73,13 @@ Examples: printf 'request_bytes = 65536\\nlargest_request_bytes = 256\\n' > dema
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = DEMAND_HELP,
-    group = clap::ArgGroup::new("what").required(true).args(["trace", "demand"])
+    override_usage = "surefit certify [OPTIONS] <--trace <FILE>...|--demand <FILE>>",
+    group = clap::ArgGroup::new("what").required(true).args(["trace", "demand", "files"])
 )]
 pub(crate) struct Args {
+    /// Files of which nobody says what they are: refused with the option that says it.
+    #[arg(hide = true)]
+    files: Vec<PathBuf>,
     /// Certify the demand of this trace: a file, or bundled:NAME (redis, redis-drift, emacs,
     /// python-a, python-b). Of several runs of one program, the greatest demand.
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "demand")]
@@ -124,6 +128,12 @@ pub(crate) struct Args {
 /// # Errors
 /// Bad input; no heap of this configuration can serve the demand.
 pub(crate) fn run(args: &Args) -> Result<()> {
+    if let Some(file) = args.files.first() {
+        let file = file.display();
+        bail!(
+            "{file}: say what it is: --trace {file} for a recorded run, --demand {file} for a stated demand"
+        );
+    }
     let allocator = match &args.config {
         Some(file) => config_file::spec(file, Some(&args.allocator))?,
         None => args.allocator.clone(),

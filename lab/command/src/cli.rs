@@ -9,7 +9,12 @@ use surefit_measure::sizes::HeapSize;
 
 /// Records programs, replays them on many allocators, compares these, and certifies heap sizes.
 #[derive(Debug, Parser)]
-#[command(name = "surefit", version, disable_help_subcommand = true)]
+#[command(
+    name = "surefit",
+    version,
+    disable_help_subcommand = true,
+    after_help = "`surefit help VERB` and `surefit VERB --help` say everything about a verb."
+)]
 pub(crate) struct Cli {
     /// The verb.
     #[command(subcommand)]
@@ -74,7 +79,7 @@ pub(crate) struct ReplayArgs {
     #[arg(long)]
     pub(crate) no_touch: bool,
     /// The heap size: bytes, such as 64K or 16M, or a multiple of the peak live bytes, such as 2x.
-    #[arg(long, value_name = "BYTES|Nx", default_value_t = HeapSize::DEFAULT)]
+    #[arg(long, value_name = "BYTES|Nx", default_value_t = HeapSize::DEFAULT, value_parser = HeapSize::asked)]
     pub(crate) heap: HeapSize,
     /// Leave out objects that are ever larger than this, so that heaps without pieces can take
     /// part.
@@ -107,7 +112,8 @@ pub(crate) struct CompareArgs {
     /// several times.
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Vec<PathBuf>,
-    /// The allocator that times are compared with; by default the first one.
+    /// The allocator that times are compared with; by default peer-rlsf, or with --allocators the
+    /// first of them.
     #[arg(long, value_name = "SPEC")]
     pub(crate) baseline: Option<String>,
     /// Interleaved rounds of the timing pass, and at most three of the access pass.
@@ -118,7 +124,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) rounds: Option<u32>,
     /// The heap size: bytes, such as 64K or 16M, or a multiple of the peak live bytes, such as 2x.
-    #[arg(long, value_name = "BYTES|Nx", default_value_t = HeapSize::DEFAULT)]
+    #[arg(long, value_name = "BYTES|Nx", default_value_t = HeapSize::DEFAULT, value_parser = HeapSize::asked)]
     pub(crate) heap: HeapSize,
     /// Leave out objects that are ever larger than this, so that heaps without pieces can take
     /// part.

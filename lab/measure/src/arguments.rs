@@ -1,5 +1,6 @@
 //! Reads a command line. Help and version go to standard output; a mistake is reported in one line.
 
+use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 
 use anyhow::{Result, anyhow};
@@ -10,13 +11,14 @@ use crate::error::say;
 use crate::output;
 
 /// Reads the command line of this process; `None` if it asks for help or the version, which are
-/// printed here. Without any argument, the usage goes to standard error.
+/// printed here. `help VERB` is `VERB --help`. Without any argument, the usage goes to standard
+/// error.
 ///
 /// # Errors
 /// One line about the first mistake, with the word that may have been meant; standard output cannot
 /// be written.
 pub fn read<C: Parser>() -> Result<Option<C>> {
-    match C::try_parse() {
+    match C::try_parse_from(asking(std::env::args_os().collect())) {
         Ok(cli) => Ok(Some(cli)),
         Err(usage) if usage.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             say(&usage.render().to_string());
@@ -35,6 +37,15 @@ pub fn read<C: Parser>() -> Result<Option<C>> {
             output::print(&text).map(|()| None)
         }
     }
+}
+
+/// The words of a command line, the program's name first: `help VERB` becomes `VERB --help`.
+fn asking(mut words: Vec<OsString>) -> Vec<OsString> {
+    if words.get(1).is_some_and(|word| word == "help") {
+        words.remove(1);
+        words.push("--help".into());
+    }
+    words
 }
 
 /// The message in one line: its first paragraph without the prefix `error:`, then the tips of later
@@ -58,7 +69,20 @@ fn joined(paragraph: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::in_one_line;
+    use super::{asking, in_one_line};
+
+    #[test]
+    fn help_may_be_the_first_word() {
+        let asked = |words: &[&str]| {
+            let words = asking(words.iter().map(Into::into).collect());
+            words.join(" ".as_ref()).into_string().expect("plain")
+        };
+        assert_eq!(asked(&["surefit", "help"]), "surefit --help");
+        let help = ["surefit", "help", "gc", "replay"];
+        assert_eq!(asked(&help), "surefit gc replay --help");
+        assert_eq!(asked(&["surefit", "gc", "help"]), "surefit gc help");
+        assert_eq!(asked(&["surefit"]), "surefit");
+    }
 
     #[test]
     fn a_message_is_its_first_paragraph_and_its_tips() {

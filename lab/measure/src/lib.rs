@@ -5,7 +5,7 @@
 //! | `arguments`, `error`, `suggest`, `sizes`, `spec`, `config_file`, `output`, `progress`, `grid`, `html` | what people type and see, and how a command fails |
 //! | `requests`, `profile` | a demand in requests, whatever the size-classes; sizes and lifetimes of what a program asks for |
 //! | `source`, `leave_out`, `steps`, `small_file`, `memory` | traces prepared for replaying, and small files that people write |
-//! | `keys`, `pointer_heap`, `subject`, `subjects`, `registry` | the allocators |
+//! | `keys`, `pointer_heap`, `subject`, `subjects`, `registry`, `libraries` | the allocators |
 //! | `passes` | one replay each: timing, accesses, percentiles, checking, counting, the heap map, the smallest heap |
 //! | `single`, `threaded`, `rounds`, `child`, `as_child`, `instructions` | many replays: of one allocator, of many in rounds, in child processes, under valgrind |
 //! | `ratio`, `certified`, `growth`, `refusal` | ratios over rounds, proven bounds, growth of the process, why a replay stopped |
@@ -28,6 +28,7 @@ pub mod instructions;
 pub mod judged;
 pub mod keys;
 mod leave_out;
+pub mod libraries;
 pub mod memory;
 pub mod output;
 pub mod passes;

@@ -7,6 +7,7 @@ use surefit_core::Refused;
 
 use crate::any::Any;
 use crate::keys::Keys;
+use crate::libraries::KNOWN;
 use crate::sizes::HeapSize;
 use crate::steps::Steps;
 use crate::subject::{Allocator, Certified, HandleCost, Pass, Subject};
@@ -39,13 +40,14 @@ macro_rules! registry {
         /// # Errors
         /// An unknown name or key; the error lists the known ones.
         pub fn parse(name: &str, keys: &Keys) -> Result<Kind> {
-            match papers_name(name) {
+            match registered(name) {
                 $($name => {
                     keys.only(<$allocator>::KEYS)?;
                     Ok(Kind::$kind(<$allocator>::options(keys)?))
                 })*
                 _ => {
-                    let known: Vec<_> = ENTRIES.iter().map(|entry| entry.name).collect();
+                    let libraries = KNOWN.iter().map(|known| known.name);
+                    let known: Vec<_> = ENTRIES.iter().map(|entry| entry.name).chain(libraries).collect();
                     let hint = did_you_mean(name, &known);
                     bail!("there is no such allocator; the allocators are {}{hint}", names())
                 }
@@ -150,9 +152,9 @@ registry! {
     "buddy" Buddy raw::OurBuddy, "the binary buddy system";
     "jamaica" Jamaica jamaica::OurJamaica, "blocks of one size; objects are lists or trees of blocks";
     "tlsf" Tlsf raw::OurTlsf, "two-level segregated fit, immediate coalescing";
-    "peer-rlsf" PeerRlsf rlsf::Rlsf, "the rlsf crate in one region";
-    "peer-talc" PeerTalc talc::Talc, "the talc crate in one region";
-    "peer-dlmalloc" PeerDlmalloc dlmalloc::Dlmalloc, "the dlmalloc crate, version 2.8 of DL, in one region; short name `dl`";
+    "peer-rlsf" PeerRlsf rlsf::Rlsf, "the rlsf crate in one region; short name `rlsf`";
+    "peer-talc" PeerTalc talc::Talc, "the talc crate in one region; short name `talc`";
+    "peer-dlmalloc" PeerDlmalloc dlmalloc::Dlmalloc, "the dlmalloc crate, version 2.8 of DL, in one region; short names `dlmalloc`, `dl`";
     "system" System system::System, "the platform's malloc";
 }
 
@@ -180,11 +182,13 @@ pub struct Entry {
     pub what: &'static str,
 }
 
-/// The registry's name for an allocator that the papers name differently: their DL is Doug Lea's
-/// malloc.
-fn papers_name(name: &str) -> &str {
+/// The registry's name for an allocator that tables or the papers call differently: their DL is
+/// Doug Lea's malloc.
+fn registered(name: &str) -> &str {
     match name {
-        "dl" => "peer-dlmalloc",
+        "rlsf" => "peer-rlsf",
+        "talc" => "peer-talc",
+        "dl" | "dlmalloc" => "peer-dlmalloc",
         other => other,
     }
 }
@@ -192,15 +196,20 @@ fn papers_name(name: &str) -> &str {
 /// All names, for messages.
 fn names() -> String {
     let names: Vec<_> = ENTRIES.iter().map(|entry| entry.name).collect();
-    format!("{}, preload:PATH", names.join(", "))
+    let libraries = KNOWN.map(|known| known.name).join(", ");
+    format!("{}, preload:PATH, {libraries}", names.join(", "))
 }
 
 /// A table of all allocators and their keys, for `--help`.
 #[must_use]
 pub fn help() -> String {
-    let preload = "  preload:PATH   any malloc library, preloaded into a child process\n";
+    let libraries = KNOWN.map(|known| known.name).join(", ");
+    let preload = format!(
+        "  preload:PATH   any malloc library, preloaded into a child process\n                 \
+         {libraries}:\n                 short for preload:PATH, where the library is installed\n"
+    );
     let file = "  config=FILE is a key of every name: a TOML file with its keys, as `surefit tune` writes it\n";
-    table("Allocators", |_| true) + preload + file
+    table("Allocators", |_| true) + &preload + file
 }
 
 /// A table of the allocators that hand out raw pointers, for the `--help` of verbs that take no

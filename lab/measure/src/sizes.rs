@@ -5,6 +5,9 @@ use std::str::FromStr;
 
 use anyhow::{Context, Result, bail};
 
+/// No heap begins in fewer bytes.
+const LEAST_BYTES: usize = 256;
+
 /// The size of a heap.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum HeapSize {
@@ -17,6 +20,21 @@ pub enum HeapSize {
 impl HeapSize {
     /// The default of `--heap`: four times the peak.
     pub const DEFAULT: Self = Self::TimesPeak(4.0);
+
+    /// Reads what `--heap` gives. Fewer bytes than any heap begins in are refused: who writes 1
+    /// means `1x`.
+    ///
+    /// # Errors
+    /// As [`HeapSize::from_str`], or too few bytes, in one line.
+    pub fn asked(text: &str) -> Result<Self> {
+        match text.parse()? {
+            Self::Bytes(bytes) if bytes < LEAST_BYTES => bail!(
+                "{bytes} B: no heap begins in so little; write bytes such as 64K or 16M, or a multiple of \
+                 the peak live bytes such as 1x or 4x"
+            ),
+            heap => Ok(heap),
+        }
+    }
 
     /// The bytes for a trace whose live requests peak at `peak_bytes`, rounded up to eight.
     #[must_use]
@@ -148,6 +166,14 @@ mod tests {
         );
         let most = HeapSize::TimesPeak(1e6).bytes(u64::MAX);
         assert_eq!(most, usize::MAX - 7);
+        assert!(
+            HeapSize::asked("1")
+                .expect_err("too little")
+                .to_string()
+                .contains("1 B: no heap")
+        );
+        assert_eq!(HeapSize::asked("1x").ok(), Some(HeapSize::TimesPeak(1.0)));
+        assert_eq!(HeapSize::asked("256").ok(), Some(HeapSize::Bytes(256)));
         for text in ["x", "0x", "-2x", "infx", "nanx", "1e9x"] {
             assert!(text.parse::<HeapSize>().is_err(), "{text}");
         }

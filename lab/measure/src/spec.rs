@@ -7,6 +7,7 @@ use anyhow::{Context, Result, anyhow, bail};
 
 use crate::config_file;
 use crate::keys::Keys;
+use crate::libraries::{self, Known};
 use crate::registry::{self, Kind};
 use crate::sizes::HeapSize;
 use crate::steps::Steps;
@@ -30,10 +31,10 @@ pub enum Choice {
 }
 
 impl Spec {
-    /// Reads one name.
+    /// Reads one name. That of a known malloc library stands for the file on this machine.
     ///
     /// # Errors
-    /// An unknown name or key; the error lists the known ones.
+    /// An unknown name or key; the error lists the known ones. A library that is not found.
     pub fn parse(text: &str) -> Result<Self> {
         let (name, rest) = match text.split_once(':') {
             Some((name, rest)) => (name, Some(rest)),
@@ -41,6 +42,8 @@ impl Spec {
         };
         let choice = if name == "preload" {
             Choice::Preload(library(text, rest)?)
+        } else if let (Some(known), None) = (libraries::known(name), rest) {
+            Choice::Preload(installed(known)?)
         } else {
             let keys = Keys::parse(rest).and_then(|keys| config_file::with_file(name, keys));
             let kind = keys.and_then(|keys| registry::parse(name, &keys));
@@ -125,11 +128,40 @@ fn library(text: &str, path: Option<&str>) -> Result<PathBuf> {
     let path = PathBuf::from(path.filter(|path| !path.is_empty()).ok_or_else(|| {
         anyhow!("allocator `{text}`: name the library: preload:/path/to/libmalloc.so")
     })?);
-    if !path.is_file() {
-        bail!("allocator `{text}`: there is no such file; give the library's path");
+    libraries::preloadable(&format!("allocator `{text}`"), &path)
+}
+
+/// The file of a known library.
+fn installed(known: &Known) -> Result<PathBuf> {
+    let Known { name, mend, .. } = known;
+    known.find()?.ok_or_else(|| {
+        anyhow!(
+            "allocator `{name}`: it is a library, and is not found ({mend}); name its file: \
+             preload:/path/to/libmalloc.so"
+        )
+    })
+}
+
+/// An allocator as tables and sentences call it: a preloaded library by the name of its file, the
+/// crates of others without `peer-`, any other as it was given.
+#[must_use]
+pub fn shown(allocator: &str) -> &str {
+    match allocator.strip_prefix("preload:") {
+        Some(path) => path.rsplit('/').next().unwrap_or(path),
+        None => allocator.strip_prefix("peer-").unwrap_or(allocator),
     }
-    let absolute = path.canonicalize();
-    absolute.with_context(|| format!("allocator `{text}`"))
+}
+
+/// Whether a word means this allocator: the name that was given, or as it is shown.
+#[must_use]
+pub fn is_called(allocator: &str, word: &str) -> bool {
+    allocator == word || shown(allocator) == shown(word)
+}
+
+/// Whether a name means the malloc of a library that is preloaded.
+#[must_use]
+pub fn is_preloaded(allocator: &str) -> bool {
+    allocator.starts_with("preload:") || libraries::known(allocator).is_some()
 }
 
 fn continues(piece: &str) -> bool {
@@ -142,7 +174,8 @@ fn continues(piece: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Choice, Spec};
+    use super::{Choice, Spec, is_called, is_preloaded, shown};
+    use crate::libraries::KNOWN;
     use crate::registry::Kind;
 
     fn names(text: &str) -> Vec<String> {
@@ -168,8 +201,8 @@ mod tests {
 
     #[test]
     fn an_unknown_name_lists_the_known_ones() {
-        let text = error("tlsf,mimalloc");
-        assert!(text.contains("mimalloc"), "{text}");
+        let text = error("tlsf,rpmalloc");
+        assert!(text.contains("rpmalloc"), "{text}");
         assert!(
             text.contains("peer-talc") && text.contains("preload:PATH"),
             "{text}"
@@ -178,8 +211,49 @@ mod tests {
     }
 
     #[test]
+    fn an_allocator_answers_to_the_name_that_tables_show() {
+        for (allocator, name) in [
+            ("peer-rlsf", "rlsf"),
+            ("preload:/usr/lib/libx.so.2", "libx.so.2"),
+            ("cf:k=1", "cf:k=1"),
+            ("jemalloc", "jemalloc"),
+        ] {
+            assert_eq!(shown(allocator), name);
+            assert!(is_called(allocator, name) && is_called(allocator, allocator));
+            assert!(is_called(name, allocator));
+        }
+        assert!(!is_called("tlsf", "rlsf"));
+        for name in ["rlsf", "talc", "dlmalloc"] {
+            let (short, long) = (Spec::parse(name), Spec::parse(&format!("peer-{name}")));
+            let kind = |spec: anyhow::Result<Spec>| match spec.expect("an allocator").choice {
+                Choice::InProcess(kind) => std::mem::discriminant(&kind),
+                Choice::Preload(_) => panic!("{name} is in this process"),
+            };
+            assert_eq!(kind(short), kind(long));
+        }
+    }
+
+    #[test]
+    fn a_known_library_is_found_or_its_package_is_named() {
+        for known in KNOWN {
+            assert!(is_preloaded(known.name));
+            match Spec::parse(known.name) {
+                Ok(spec) => assert!(matches!(spec.choice, Choice::Preload(_)), "{spec}"),
+                Err(error) => {
+                    let error = error.to_string();
+                    assert!(
+                        error.contains(known.mend) && error.contains("preload:/"),
+                        "{error}"
+                    );
+                }
+            }
+        }
+        assert!(error("jemalloc:k=1").contains("no such allocator"));
+    }
+
+    #[test]
     fn one_subject_may_be_called_by_the_papers_name() {
-        for text in ["dl", "peer-dlmalloc"] {
+        for text in ["dl", "dlmalloc", "peer-dlmalloc"] {
             let spec = Spec::parse(text).expect("an allocator");
             assert!(matches!(
                 spec.choice,

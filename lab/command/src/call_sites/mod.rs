@@ -40,26 +40,18 @@ impl CallSite {
                 short: unknown,
             };
         }
-        let joined = |names: Vec<String>| names.join(" < ");
+        let shortened = |call: &String| short::shortened(call, most_chars);
+        let short: Vec<_> = calls.iter().map(shortened).collect();
         Self {
-            full: joined(calls.iter().map(place).collect()),
-            short: joined(
-                calls
-                    .iter()
-                    .map(|call| short::shortened(&place(call), most_chars))
-                    .collect(),
-            ),
+            full: calls.join(" < "),
+            short: short.join(" < "),
         }
     }
 }
 
 /// The innermost calls that say something: what only passes an allocation on is left out, unless
 /// there is nothing else, and what calls `main`.
-fn named(sites: &Sites, stack: Stack) -> Vec<Frame<'_>> {
-    let passes_on = |frame: &Frame<'_>| {
-        let name = short::bare(frame.function.unwrap_or_default());
-        PLUMBING.iter().any(|word| name.starts_with(word))
-    };
+fn named(sites: &Sites, stack: Stack) -> Vec<String> {
     let is_main = |frame: &Frame<'_>| frame.function == Some("main");
     let main = sites.frames(stack).position(|frame| is_main(&frame));
     let frames = || {
@@ -67,11 +59,30 @@ fn named(sites: &Sites, stack: Stack) -> Vec<Frame<'_>> {
             .frames(stack)
             .take(main.map_or(usize::MAX, |at| at + 1))
     };
-    let calls: Vec<_> = frames().skip_while(passes_on).take(NAMED).collect();
-    match calls.is_empty() {
-        true => frames().take(NAMED).collect(),
-        false => calls,
+    let mut calls: Vec<_> = frames().filter_map(|frame| program_call(&frame)).collect();
+    calls.dedup();
+    if calls.is_empty() {
+        calls.extend(frames().map(|frame| place(&frame)));
     }
+    calls.truncate(NAMED);
+    calls
+}
+
+/// What a call is named by: its function, or the program's lambda that a function of the standard
+/// libraries calls. `None` if it only passes on.
+fn program_call(frame: &Frame<'_>) -> Option<String> {
+    let function = frame.function.unwrap_or_default();
+    if !passes_on(function) {
+        return Some(place(frame));
+    }
+    let lambda = short::lambdas(function).find(|lambda| !passes_on(lambda));
+    lambda.map(one_line)
+}
+
+/// Whether a function only passes an allocation on.
+fn passes_on(function: &str) -> bool {
+    let name = short::bare(function);
+    PLUMBING.iter().any(|word| name.starts_with(word))
 }
 
 /// The name of a function, or its place if it has none.
@@ -120,6 +131,17 @@ mod tests {
         let first = site(&[Some("main"), Some("__libc_start_call_main")]);
         assert_eq!(first.short, "main");
         let only = site(&[Some("operator new[](unsigned long)")]);
+        let lambda = site(&[
+            Some("std::_Function_handler<void (int), ns::go::{lambda(int)#1}>::_M_invoke"),
+            Some("std::thread::_State_impl<std::tuple<ns::go::{lambda(int)#1}> >::_M_run"),
+            Some("ns::each(std::function<void (int)>)"),
+            Some("main"),
+        ]);
+        assert_eq!(
+            lambda.full,
+            "ns::go::{lambda(int)#1} < ns::each(std::function<void (int)>) < main"
+        );
+        assert_eq!(lambda.short, "ns::go::{lambda#1} < ns::each < main");
         assert_eq!(only.short, "operator new[]");
         let unknown = CallSite::of(&SitesBuilder::default().finish(), Stack::UNKNOWN, 20);
         assert_eq!(unknown.short, "(not known)");

@@ -8,7 +8,7 @@ pub(super) fn shortened(name: &str, most: usize) -> String {
         return bare;
     }
     let mut rest = bare.as_str();
-    while let Some((_, inner)) = rest.split_once("::").filter(|(_, rest)| !rest.is_empty()) {
+    while let Some(inner) = without_outer(rest) {
         rest = inner;
         if count(rest) + OUTER.chars().count() <= most {
             return format!("{OUTER}{rest}");
@@ -17,10 +17,24 @@ pub(super) fn shortened(name: &str, most: usize) -> String {
     if count(rest) <= most {
         return rest.to_owned();
     }
-    rest.chars()
-        .take(most.saturating_sub(1))
-        .chain(['…'])
-        .collect()
+    // Of a lambda the number stays.
+    let lambda = rest.rfind("::{").map_or("", |at| &rest[at..]);
+    let most = most.saturating_sub(1);
+    match most.checked_sub(count(lambda)) {
+        Some(kept @ 1..) => format!("{}…{lambda}", cut(rest, kept)),
+        _ => format!("{}…", cut(rest, most)),
+    }
+}
+
+fn cut(text: &str, chars: usize) -> String {
+    text.chars().take(chars).collect()
+}
+
+/// The name without its outermost part; `None` if that is all that says what it is. A lambda has no
+/// name but that of the function it is in.
+fn without_outer(name: &str) -> Option<&str> {
+    let (_, inner) = name.split_once("::")?;
+    (!inner.is_empty() && !inner.starts_with('{')).then_some(inner)
 }
 
 /// What stands for outer names that are left out.
@@ -33,7 +47,8 @@ const ARGUMENTS: &str = "<…>";
 const ANONYMOUS: &str = "(anonymous namespace)";
 
 /// A name without the arguments of its functions and templates, and without what a function
-/// returns: `std::vector<…>::push_back` of `void std::vector<int>::push_back(int const&)`.
+/// returns: `std::vector<…>::push_back` of `void std::vector<int>::push_back(int const&)`. A lambda
+/// is called by its own name, not by that of its operator.
 pub(super) fn bare(name: &str) -> String {
     let mut out = String::new();
     let mut rest = name;
@@ -43,7 +58,10 @@ pub(super) fn bare(name: &str) -> String {
         match letter {
             'o' if rest.starts_with(OPERATOR) && !ends_in_a_word(&out) => {
                 taken = operator(rest);
-                out += &rest[..taken];
+                match out.strip_suffix("}::").filter(|_| rest.starts_with(CALL)) {
+                    Some(lambda) => out.truncate(lambda.len() + 1),
+                    None => out += &rest[..taken],
+                }
             }
             '(' if rest.starts_with(ANONYMOUS) => {
                 taken = ANONYMOUS.len();
@@ -60,6 +78,12 @@ pub(super) fn bare(name: &str) -> String {
                 taken = closed(rest, '<', '>');
                 match out.is_empty() {
                     true => out += &implemented(&rest[1..taken]),
+                    // Of a lambda's operator, which is left out.
+                    false if out.ends_with('}') => {}
+                    // Rust's arguments of a function: `f::<u8>`.
+                    false if out.ends_with("::") && !rest.starts_with("<impl ") => {
+                        out.truncate(out.len() - 2);
+                    }
                     false => out += ARGUMENTS,
                 }
             }
@@ -81,6 +105,40 @@ pub(super) fn bare(name: &str) -> String {
 }
 
 const OPERATOR: &str = "operator";
+
+/// The operator of a lambda.
+const CALL: &str = "operator()";
+
+/// How lambdas and closures begin.
+const LAMBDAS: [&str; 4] = ["{lambda(", "{closure#", "{{closure}}", "{closure_env#"];
+
+/// The lambdas among the arguments of a name, with the functions that they are in:
+/// `main::{lambda()#1}` of `std::_Function_handler<void (), main::{lambda()#1}>::_M_invoke`.
+pub(super) fn lambdas(name: &str) -> impl Iterator<Item = &str> {
+    let places = name.match_indices('{').map(|(at, _)| at);
+    let begins = |text: &str| LAMBDAS.iter().any(|word| text.starts_with(word));
+    places.filter(move |at| begins(&name[*at..])).map(|at| {
+        let end = at + closed(&name[at..], '{', '}');
+        &name[path_start(&name[..at])..end]
+    })
+}
+
+/// Where the path begins with which a text ends: after the last blank, comma or bracket that is not
+/// inside brackets.
+fn path_start(text: &str) -> usize {
+    let mut depth = 0_usize;
+    for (at, letter) in text.char_indices().rev() {
+        match letter {
+            ')' | '>' | '}' | ']' => depth += 1,
+            '(' | '<' | '{' | '[' | ' ' | ',' | '&' | '*' if depth == 0 => {
+                return at + letter.len_utf8();
+            }
+            '(' | '<' | '{' | '[' => depth -= 1,
+            _ => {}
+        }
+    }
+    0
+}
 
 /// Whether a letter that follows would be of the same word.
 fn ends_in_a_word(text: &str) -> bool {
@@ -158,7 +216,7 @@ fn without_arguments(braces: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{bare, shortened};
+    use super::{bare, lambdas, shortened};
 
     #[test]
     fn names_lose_their_arguments_and_keep_what_tells_them_apart() {
@@ -181,8 +239,21 @@ mod tests {
             ("my_operator(int)", "my_operator"),
             (
                 "ns::(anonymous namespace)::f(int)::{lambda(int)#2}::operator()(int) const",
-                "ns::(anonymous)::f::{lambda#2}::operator()",
+                "ns::(anonymous)::f::{lambda#2}",
             ),
+            (
+                "auto main::{lambda(auto:1)#3}::operator()<int>(int) const",
+                "main::{lambda#3}",
+            ),
+            (
+                "std::rt::lang_start::<()>::{closure#0}",
+                "std::rt::lang_start::{closure#0}",
+            ),
+            (
+                "<alloc::vec::Vec<u8>>::grow_one",
+                "alloc::vec::Vec<…>::grow_one",
+            ),
+            ("app::fill::<u8, [u8; 4]>", "app::fill"),
             ("free_list.part.0 [clone .cold]", "free_list.part.0"),
             ("a::b[abi:cxx11](int)", "a::b"),
             (
@@ -205,6 +276,32 @@ mod tests {
     }
 
     #[test]
+    fn a_lambda_is_found_among_the_arguments_of_who_calls_it() {
+        for (name, expected) in [
+            (
+                "std::_Function_handler<void (int), main::{lambda(int)#1}>::_M_invoke",
+                &["main::{lambda(int)#1}"][..],
+            ),
+            (
+                "std::_Invoker<std::tuple<ns::(anonymous namespace)::f(int, char)::{lambda()#2}> >::run",
+                &["ns::(anonymous namespace)::f(int, char)::{lambda()#2}"],
+            ),
+            (
+                "<std::thread::spawn<app::main::{closure#0}, ()>::{closure#1} as FnOnce<()>>::call_once",
+                &[
+                    "app::main::{closure#0}",
+                    "std::thread::spawn<app::main::{closure#0}, ()>::{closure#1}",
+                ],
+            ),
+            ("std::call<app::go::{{closure}}>", &["app::go::{{closure}}"]),
+            ("std::vector<int>::push_back(int)", &[]),
+            ("core::ops::FnOnce::call_once{{vtable.shim}}", &[]),
+        ] {
+            assert_eq!(lambdas(name).collect::<Vec<_>>(), expected, "{name}");
+        }
+    }
+
+    #[test]
     fn what_is_too_long_loses_outer_names_and_is_cut_at_last() {
         let name = "one::two::three::four(int)";
         assert_eq!(shortened(name, 30), "one::two::three::four");
@@ -212,6 +309,15 @@ mod tests {
         assert_eq!(shortened(name, 7), "…::four");
         assert_eq!(shortened(name, 4), "four");
         assert_eq!(shortened(name, 3), "fo…");
+        let lambda = "service::cache::Store::fill(int)::{lambda(int)#1}::operator()(int) const";
+        assert_eq!(shortened(lambda, 34), "…::cache::Store::fill::{lambda#1}");
+        assert_eq!(shortened(lambda, 20), "…::fill::{lambda#1}");
+        assert_eq!(shortened(lambda, 15), "fi…::{lambda#1}");
+        assert_eq!(shortened(lambda, 10), "fill::{la…");
+        assert_eq!(
+            shortened("service::go::{{closure}}", 20),
+            "…::go::{{closure}}"
+        );
         assert_eq!(shortened(&"é".repeat(90), 5), "éééé…");
         assert_eq!(shortened("x::", 1), "…");
     }
@@ -229,6 +335,9 @@ mod tests {
                     .wrapping_mul(6_364_136_223_846_793_005)
                     .wrapping_add(1);
                 name += letters[(state >> 33) as usize % letters.len()];
+            }
+            for lambda in lambdas(&format!("{name}{{lambda(){name}")) {
+                assert!(!lambda.is_empty(), "{name}");
             }
             let short = shortened(&name, 20);
             assert!(short.chars().count() <= 20, "{name}: {short}");

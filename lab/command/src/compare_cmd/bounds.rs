@@ -7,7 +7,7 @@ use surefit_measure::error::{Broken, one_line};
 use surefit_measure::judged::Asserted;
 use surefit_measure::results::{Comparison, TraceResults};
 use surefit_measure::sizes::counted;
-use surefit_measure::spec::Spec;
+use surefit_measure::spec::{Spec, is_called};
 
 use super::expression::{self, Sum};
 use super::figures::{Figure, Needs, Row, Unit, shown};
@@ -54,7 +54,7 @@ impl Bound {
     pub(super) fn vet(&self, specs: &[Spec], is_asked_for: impl Fn(Needs) -> bool) -> Result<()> {
         let mut wrong = None;
         self.each_figure(&mut |allocator, figure| {
-            let is_known = specs.iter().any(|spec| is_named(spec.as_str(), allocator));
+            let is_known = specs.iter().any(|spec| is_called(spec.as_str(), allocator));
             if !is_known {
                 wrong = wrong.take().or_else(|| Some(unknown(specs, allocator)));
             } else if let Some(option) = figure.needs.option() {
@@ -102,7 +102,7 @@ impl Bound {
             let row = trace
                 .results
                 .iter()
-                .find(|row| is_named(&row.allocator, allocator));
+                .find(|row| is_called(&row.allocator, allocator));
             let row = row.and_then(|row| Row::find(trace, baseline, &row.allocator));
             let row = row.ok_or_else(|| anyhow!("{allocator} was not compared"))?;
             (figure.of)(&row).ok_or_else(|| {
@@ -170,14 +170,6 @@ fn side(sum: &Sum, value: f64) -> String {
         Sum::Figure(allocator, figure) => format!("{allocator}.{} = {value}", figure.name),
         _ => value,
     }
-}
-
-/// Whether a bound's name means this allocator: as it was given, or the file of a library.
-fn is_named(allocator: &str, name: &str) -> bool {
-    let file = allocator
-        .strip_prefix("preload:")
-        .and_then(|path| path.rsplit('/').next());
-    allocator == name || file == Some(name)
 }
 
 fn unknown(specs: &[Spec], allocator: &str) -> String {

@@ -28,7 +28,7 @@ pub(crate) struct Args {
     space: String,
     /// The heap size with tables: bytes, such as 16M, or a multiple of the most live bytes, such as
     /// 2x
-    #[arg(long, value_name = "BYTES|Nx", default_value_t = HeapSize::DEFAULT)]
+    #[arg(long, value_name = "BYTES|Nx", default_value_t = HeapSize::DEFAULT, value_parser = HeapSize::asked)]
     heap: HeapSize,
     /// How the sweep finds free memory
     #[arg(long, value_enum, default_value_t)]

@@ -7,6 +7,8 @@
 
 use std::fmt::Write as _;
 
+use surefit_measure::spec::is_called;
+
 /// Colours, and how a line of that colour is dashed.
 const COLOURS: [(&str, &str); 8] = [
     ("#0072b2", ""),
@@ -76,7 +78,7 @@ impl Colours {
                 names.push(name);
             }
         }
-        let known = |name: &str| KNOWN.iter().find(|(known, _)| *known == name);
+        let known = |name: &str| KNOWN.iter().find(|(known, _)| is_called(name, known));
         let taken: Vec<_> = names.iter().filter_map(|name| known(name)).collect();
         let is_free = |colour: &usize| !taken.iter().any(|(_, taken)| taken == colour);
         let free: Vec<_> = (0..COLOURS.len()).filter(is_free).collect();

@@ -33,7 +33,8 @@ pub(crate) struct Args {
     /// several times.
     #[arg(long, value_name = "FILE")]
     config: Vec<PathBuf>,
-    /// The allocator that times are compared with; by default the first one.
+    /// The allocator that times are compared with; by default peer-rlsf, or with --allocators the
+    /// first of them.
     #[arg(long, value_name = "SPEC")]
     baseline: Option<String>,
     /// Interleaved rounds of the timing pass; by default three, up to five where the figures
@@ -42,7 +43,7 @@ pub(crate) struct Args {
     rounds: Option<u32>,
     /// The heap size: bytes, such as 64K or 16M, or a multiple of the peak live bytes, such as 2x.
     /// [default: 4x]
-    #[arg(long, value_name = "BYTES|Nx")]
+    #[arg(long, value_name = "BYTES|Nx", value_parser = HeapSize::asked)]
     heap: Option<HeapSize>,
     /// Leave out objects that are ever larger than this, so that heaps without pieces can take
     /// part.

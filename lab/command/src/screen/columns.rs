@@ -4,7 +4,8 @@ use surefit_measure::grid::{Grid, elided};
 use surefit_measure::results::{AllocatorResult, TraceResults};
 
 use super::notes::Notes;
-use super::words::{short, shown};
+use super::words::short;
+use surefit_measure::spec::shown;
 
 /// Shown where a figure has no meaning.
 const NO_FIGURE: &str = "-";

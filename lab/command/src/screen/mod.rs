@@ -22,8 +22,9 @@ use surefit_measure::subject::HandleCost;
 pub(crate) use columns::all as all_columns;
 pub(crate) use notes::{Notes, Setting};
 pub(crate) use replay::replay;
+pub(crate) use surefit_measure::spec::shown;
 pub(crate) use verdict::fastest_names as fastest;
-pub(crate) use words::{WIDTH, listed, name, short, shown, wrapped};
+pub(crate) use words::{WIDTH, listed, name, short, wrapped};
 
 use words::left_out;
 

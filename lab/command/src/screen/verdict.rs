@@ -6,6 +6,7 @@
 use surefit_measure::error::one_line;
 use surefit_measure::results::{AllocatorResult, TraceResults};
 use surefit_measure::sizes::{Size, counted};
+use surefit_measure::spec::{is_called, is_preloaded};
 
 use super::race::{EQUAL, Race, SURE, over, race, time};
 use super::words::{listed, name, short};
@@ -296,19 +297,12 @@ fn rivals<'a>(rows: &'a [AllocatorResult], own: &AllocatorResult) -> Vec<&'a All
     let named = |names: &[&str]| {
         let mut found = names
             .iter()
-            .filter_map(|name| rows.iter().find(|row| row.allocator == *name));
+            .filter_map(|name| rows.iter().find(|row| is_called(&row.allocator, name)));
         found.next()
     };
-    let usual = [
-        &["tlsf", "peer-rlsf"][..],
-        &["dl", "peer-dlmalloc"],
-        &["system"],
-    ];
+    let usual = [&["tlsf", "rlsf"][..], &["dl", "dlmalloc"], &["system"]];
     let mut rivals: Vec<_> = usual.into_iter().filter_map(named).collect();
-    rivals.extend(
-        rows.iter()
-            .filter(|row| row.allocator.starts_with("preload:")),
-    );
+    rivals.extend(rows.iter().filter(|row| is_preloaded(&row.allocator)));
     if rivals.is_empty() {
         rivals.extend(rows.iter().filter(|row| !is_compact_fit(&row.allocator)));
     }

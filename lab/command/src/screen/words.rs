@@ -4,6 +4,7 @@ use surefit_measure::error::one_line;
 use surefit_measure::grid::elided;
 use surefit_measure::results::{LeftOut, TraceResults};
 use surefit_measure::sizes::{Size, counted};
+use surefit_measure::spec::shown;
 
 /// No line of the screen has more columns.
 pub(crate) const WIDTH: usize = 100;
@@ -45,18 +46,9 @@ fn together(text: &str) -> Vec<String> {
     words
 }
 
-/// An allocator in a table: a preloaded library by the name of its file, any other as it was given.
-pub(crate) fn shown(allocator: &str) -> &str {
-    match allocator.strip_prefix("preload:") {
-        Some(path) => path.rsplit('/').next().unwrap_or(path),
-        None => allocator,
-    }
-}
-
-/// An allocator in a sentence or the name of a column.
+/// An allocator in a sentence or the name of a column: as it is shown, but not too long.
 pub(crate) fn short(allocator: &str) -> String {
-    let shown = shown(allocator);
-    elided(shown.strip_prefix("peer-").unwrap_or(shown), 24)
+    elided(shown(allocator), 24)
 }
 
 /// `a`, `a and b`, `a, b and c`.
@@ -88,7 +80,7 @@ pub(super) fn left_out(left_out: LeftOut) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{WIDTH, listed, short, shown, wrapped};
+    use super::{WIDTH, listed, wrapped};
 
     #[test]
     fn no_wrapped_line_is_too_long_and_no_word_is_lost() {
@@ -132,19 +124,6 @@ mod tests {
             "{lines}"
         );
         assert!(lines.contains('…') && lines.ends_with('b'), "{lines}");
-    }
-
-    #[test]
-    fn a_library_is_named_by_its_file() {
-        assert_eq!(
-            shown("preload:/usr/lib/x/libmimalloc.so.2"),
-            "libmimalloc.so.2"
-        );
-        assert_eq!(shown("preload:x.so"), "x.so");
-        assert_eq!(shown("peer-rlsf"), "peer-rlsf");
-        assert_eq!(short("peer-rlsf"), "rlsf");
-        assert_eq!(short("preload:/a/libpeer.so"), "libpeer.so");
-        assert_eq!(shown("cf:k=1"), "cf:k=1");
     }
 
     #[test]

@@ -37,6 +37,18 @@ fn rows_come_in_the_order_given_and_ratios_to_the_baseline() {
     assert_eq!(rows[0]["pair_ns_rounds"].as_array().map(Vec::len), Some(2));
 }
 
+/// What a table shows can be typed.
+#[test]
+fn a_baseline_is_named_as_tables_show_it() {
+    let names = "tlsf,peer-talc";
+    let comparison = compare(&["--allocators", names, "--baseline", "talc"], 1);
+    assert_eq!(comparison["baseline"], "peer-talc");
+    let trace = small_trace(1);
+    let bound = ["--allocators", names, "--assert", "talc.completed == 1"];
+    let said = screen(&trace, &[&bound[..], &["--rounds", "1"]].concat());
+    assert!(said.contains(" talc ") && !said.contains("peer-"), "{said}");
+}
+
 #[test]
 fn the_smallest_heap_lies_between_live_and_given() {
     let comparison = compare(&["--allocators", "cf,tlsf,peer-talc", "--find-min-heap"], 2);

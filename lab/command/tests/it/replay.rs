@@ -234,8 +234,8 @@ fn bad_input_is_one_line_and_exit_status_2() {
             &["bundled:vim", "emacs"],
         ),
         (
-            &["replay", file, "--allocator", "jemalloc"],
-            &["jemalloc", "peer-rlsf"],
+            &["replay", file, "--allocator", "rpmalloc"],
+            &["rpmalloc", "peer-rlsf", "preload:PATH, mimalloc"],
         ),
         (
             &["replay", file, "--allocator", "cf:k=0"],
@@ -269,12 +269,52 @@ fn bad_input_is_one_line_and_exit_status_2() {
         (&["compare", file, "--rounds", "0"], &["rounds"]),
         (&["frobnicate"], &["frobnicate"]),
     ];
+    refused(&cases);
+}
+
+/// Each command line ends in one line that has these words.
+fn refused(cases: &[(&[&str], &[&str])]) {
     for (args, words) in cases {
-        let output = surefit().args(args).output().expect("the command runs");
+        let output = surefit().args(*args).output().expect("the command runs");
         let line = error_line(&output, 2);
         assert!(has(&line, words), "{args:?}: {line}");
         assert!(output.stdout.is_empty(), "{args:?}");
     }
+}
+
+#[test]
+fn what_was_meant_is_said() {
+    refused(&[
+        (
+            &["compare", "bundled:redis", "--heap", "1"],
+            &["--heap", "1 B: no heap", "1x"],
+        ),
+        (
+            &["gc", "replay", "bundled:raytrace", "--heap", "4"],
+            &["4 B: no heap"],
+        ),
+        (
+            &["certify", "run.sft.zst"],
+            &["--trace run.sft.zst", "--demand"],
+        ),
+        (&["help", "frobnicate"], &["frobnicate"]),
+    ]);
+}
+
+#[test]
+fn help_of_a_verb_may_be_asked_for_in_two_ways() {
+    let said = |args: &[&str]| {
+        let output = surefit().args(args).output().expect("the command runs");
+        assert!(output.status.success(), "{args:?}");
+        String::from_utf8(output.stdout).expect("text")
+    };
+    assert_eq!(said(&["help", "certify"]), said(&["certify", "--help"]));
+    assert_eq!(said(&["help", "gc", "lua"]), said(&["gc", "lua", "--help"]));
+    assert!(said(&["help"]).contains("surefit help VERB"));
+    let certify = said(&["help", "certify"]);
+    assert!(!certify.contains("FILES"), "{certify}");
+    let compare = said(&["help", "compare"]);
+    assert!(compare.contains("by default peer-rlsf"), "{compare}");
 }
 
 #[test]

@@ -2,9 +2,8 @@
 //!
 //! ```text
 //! glibc       no library is preloaded: the C library's own malloc
-//! mimalloc, jemalloc, tcmalloc    in the folders of the system
+//! mimalloc, jemalloc, tcmalloc, surefit    where `surefit_measure::libraries` finds them
 //! more        SUREFIT_MALLOC_MORE=NAME=PATH,NAME=PATH
-//! surefit     SUREFIT_MALLOC_LIBRARY=PATH, or beside this program, where a build puts it
 //! ```
 //! `SUREFIT_MALLOC_ONLY=NAME,NAME` leaves out all others but glibc.
 #![deny(unsafe_code)]
@@ -13,9 +12,9 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
+use surefit_measure::libraries::{self, KNOWN, preloadable};
 
-/// Names our library.
-pub(super) const OURS_IS: &str = "SUREFIT_MALLOC_LIBRARY";
+pub(super) use surefit_measure::libraries::OURS_IS;
 
 /// Names further libraries.
 pub(super) const MORE_ARE: &str = "SUREFIT_MALLOC_MORE";
@@ -25,51 +24,6 @@ pub(super) const ONLY_ARE: &str = "SUREFIT_MALLOC_ONLY";
 
 /// What ours is called in tables.
 const OURS: &str = "surefit";
-
-/// The file that holds ours.
-const OUR_FILE: &str = "libsurefit_malloc.so";
-
-/// The command that builds ours.
-const BUILD: &str = "cargo build --profile preload -p surefit-malloc --example surefit_malloc";
-
-/// Where systems keep libraries.
-const FOLDERS: [&str; 7] = [
-    "/usr/lib/x86_64-linux-gnu",
-    "/usr/lib/aarch64-linux-gnu",
-    "/usr/lib64",
-    "/usr/lib",
-    "/lib64",
-    "/usr/local/lib",
-    "/usr/local/lib64",
-];
-
-/// The libraries of others: name, Debian's package, files in order of preference.
-const PEERS: [(&str, &str, &[&str]); 3] = [
-    (
-        "mimalloc",
-        "libmimalloc2.0",
-        &[
-            "libmimalloc.so.3",
-            "libmimalloc.so.2",
-            "libmimalloc.so.2.0",
-            "libmimalloc.so",
-        ],
-    ),
-    (
-        "jemalloc",
-        "libjemalloc2",
-        &["libjemalloc.so.2", "libjemalloc.so"],
-    ),
-    (
-        "tcmalloc",
-        "libtcmalloc-minimal4",
-        &[
-            "libtcmalloc_minimal.so.4",
-            "libtcmalloc_minimal.so",
-            "libtcmalloc.so.4",
-        ],
-    ),
-];
 
 /// What a library is here for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,12 +77,12 @@ impl Library {
 pub(super) fn all() -> Result<Vec<Library>> {
     let variable = |name| env::var_os(name).filter(|value| !value.is_empty());
     let words = |name| variable(name).map(|value| value.to_string_lossy().into_owned());
-    let ours = variable(OURS_IS).map(PathBuf::from);
-    let exe = env::current_exe().unwrap_or_default();
     let mut libraries = vec![Library::base()];
-    libraries.extend(peers(&FOLDERS.map(Path::new)));
+    let mut known = known()?;
+    let ours = known.pop();
+    libraries.extend(known);
     libraries.extend(named(&words(MORE_ARE).unwrap_or_default())?);
-    libraries.push(own(ours, exe.parent())?);
+    libraries.extend(ours);
     match words(ONLY_ARE) {
         Some(names) => only(libraries, &names),
         None => Ok(libraries),
@@ -150,19 +104,23 @@ fn only(libraries: Vec<Library>, names: &str) -> Result<Vec<Library>> {
     Ok(libraries.into_iter().filter(is_kept).collect())
 }
 
-/// The libraries of others, from these folders.
-fn peers(folders: &[&Path]) -> Vec<Library> {
-    let found = |files: &[&str]| {
-        let files = files
-            .iter()
-            .flat_map(|file| folders.iter().map(move |folder| folder.join(file)));
-        files.into_iter().find(|file| file.is_file())
-    };
-    let peers = PEERS.iter().map(|(name, package, files)| {
-        let mend = format!("{name} is not installed (Debian's package {package})");
-        Library::new(name, Role::Peer, found(files), &mend)
+/// The known libraries, ours last, with their files on this machine.
+fn known() -> Result<Vec<Library>> {
+    let known = KNOWN.iter().map(|known| {
+        let (name, role) = match known.name {
+            libraries::OURS => (OURS, Role::Ours),
+            name => (name, Role::Peer),
+        };
+        let mend = match role {
+            Role::Ours => format!(
+                "{name} is not built: {}, or name it by {OURS_IS}=PATH",
+                known.mend
+            ),
+            _ => format!("{name} is not installed ({})", known.mend),
+        };
+        Ok(Library::new(name, role, known.find()?, &mend))
     });
-    peers.collect()
+    known.collect()
 }
 
 /// Further libraries: `NAME=PATH`, separated by commas.
@@ -172,12 +130,14 @@ fn named(text: &str) -> Result<Vec<Library>> {
         let (name, path) = word
             .split_once('=')
             .with_context(|| format!("{MORE_ARE}: `{word}` is not of the form NAME=PATH"))?;
-        let known = [OURS, "glibc"].into_iter().chain(PEERS.map(|peer| peer.0));
+        let known = [OURS, "glibc"]
+            .into_iter()
+            .chain(KNOWN.map(|known| known.name));
         ensure!(
             !name.is_empty() && known.into_iter().all(|known| known != name),
             "{MORE_ARE}: `{name}` is taken or empty; choose another name"
         );
-        let file = existing(MORE_ARE, Path::new(path))?;
+        let file = preloadable(MORE_ARE, Path::new(path))?;
         Ok(Library::new(name, Role::Peer, Some(file), ""))
     });
     let named = named.collect::<Result<Vec<_>>>()?;
@@ -188,62 +148,11 @@ fn named(text: &str) -> Result<Vec<Library>> {
     Ok(named)
 }
 
-/// Ours: as named, or beside this program.
-fn own(named: Option<PathBuf>, beside: Option<&Path>) -> Result<Library> {
-    let file = match named {
-        Some(file) => Some(existing(OURS_IS, &file)?),
-        None => beside.and_then(built),
-    };
-    let mend = format!("surefit is not built: {BUILD}, or name it by {OURS_IS}=PATH");
-    Ok(Library::new(OURS, Role::Ours, file, &mend))
-}
-
-/// Where a build puts ours, seen from the folder of this program.
-fn built(folder: &Path) -> Option<PathBuf> {
-    let target = folder.parent()?;
-    let folders = [folder.to_owned(), target.join("preload/examples")];
-    let files = folders.map(|folder| folder.join(OUR_FILE));
-    files.into_iter().find(|file| file.is_file())
-}
-
-/// A file that exists. The loader splits names at spaces and colons.
-fn existing(variable: &str, file: &Path) -> Result<PathBuf> {
-    ensure!(
-        file.is_file(),
-        "{variable}: {}: no such file",
-        file.display()
-    );
-    let file = file.canonicalize()?;
-    let text = file.to_string_lossy();
-    ensure!(
-        !text.contains([' ', ':']),
-        "{variable}: {text}: the loader takes no path with a space or a colon; link it elsewhere"
-    );
-    Ok(file)
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::path::Path;
 
-    use super::{Library, OUR_FILE, PEERS, Role, all, named, only, own, peers};
-
-    #[test]
-    fn the_best_file_of_the_first_folder_is_taken_and_others_are_missing() {
-        let folder = tempfile::tempdir().expect("a folder");
-        for file in ["libjemalloc.so", "libjemalloc.so.2"] {
-            fs::write(folder.path().join(file), "").expect("a file");
-        }
-        let found = peers(&[Path::new("/no/such/folder"), folder.path()]);
-        assert_eq!(found.len(), PEERS.len());
-        for library in found {
-            let is_here = library.name == "jemalloc";
-            assert_eq!(library.missing.is_none(), is_here, "{library:?}");
-            let file = library.file.map(|file| file.ends_with("libjemalloc.so.2"));
-            assert_eq!(file, is_here.then_some(true));
-        }
-    }
+    use super::{Library, Role, all, named, only};
 
     #[test]
     fn further_libraries_need_a_name_and_a_file() {
@@ -267,28 +176,6 @@ mod tests {
             let error = named(&text).expect_err(&text).to_string();
             assert!(error.contains(word), "{error}");
         }
-    }
-
-    #[test]
-    fn ours_is_found_where_a_build_puts_it() {
-        let target = tempfile::tempdir().expect("a folder");
-        let release = target.path().join("release");
-        let examples = target.path().join("preload/examples");
-        fs::create_dir_all(&release).expect("a folder");
-        fs::create_dir_all(&examples).expect("a folder");
-        let missing = own(None, Some(&release)).expect("no variable");
-        assert!(
-            missing
-                .missing
-                .is_some_and(|why| why.contains("cargo build"))
-        );
-        fs::write(examples.join(OUR_FILE), "").expect("a file");
-        let found = own(None, Some(&release)).expect("no variable");
-        assert_eq!(found.file, Some(examples.join(OUR_FILE)));
-        let named = own(Some(examples.join(OUR_FILE)), None).expect("a file");
-        assert_eq!((named.role, named.missing), (Role::Ours, None));
-        let error = own(Some("/no/such/lib.so".into()), None).expect_err("no file");
-        assert!(error.to_string().contains("SUREFIT_MALLOC_LIBRARY"));
     }
 
     #[test]
