@@ -36,21 +36,23 @@ use crate::heap::Heap;
 use crate::index::{Index, Need};
 use crate::memory::GRANULE;
 
-/// What a sweep found and left. All bytes are bytes of payloads, without headers.
+/// What a sweep found and left. All bytes are bytes of payloads, without headers. As in
+/// [`Usage`](surefit_core::Usage), what a heap holds at one time is a `usize`; what adds up is a
+/// `u64`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Swept {
     /// Objects that were kept.
     pub live_objects: u64,
     /// Bytes of their payloads, chunk-internal fragmentation included.
-    pub live_bytes: u64,
+    pub live_bytes: usize,
     /// Objects that were freed.
     pub freed_objects: u64,
     /// Free chunks that were left.
     pub free_chunks: u64,
     /// Bytes of the payloads of the free chunks.
-    pub free_bytes: u64,
+    pub free_bytes: usize,
     /// Bytes of the payload of the largest free chunk.
-    pub largest_free_bytes: u64,
+    pub largest_free_bytes: usize,
     /// Headers that were read.
     pub visited: u64,
 }
@@ -60,13 +62,13 @@ impl Swept {
     #[inline]
     pub(crate) fn count_live(&mut self, header: Header) {
         self.live_objects += 1;
-        self.live_bytes += payload_bytes(header.granules()) as u64;
+        self.live_bytes += payload_bytes(header.granules());
     }
 
     /// Counts a free chunk that is left.
     #[inline]
     pub(crate) fn count_free(&mut self, granules: u32) {
-        let bytes = payload_bytes(granules) as u64;
+        let bytes = payload_bytes(granules);
         self.free_chunks += 1;
         self.free_bytes += bytes;
         self.largest_free_bytes = self.largest_free_bytes.max(bytes);

@@ -8,6 +8,7 @@
 //! }
 //! unsafe impl Barriered for Type                the same bounds,
 //! where <each visited field>: Barriered {}      and these if some part of the type can be a Gc
+//! impl NoGc for Type where <each parameter>: NoGc {}      omitted if the type has a lifetime
 //! trait MustNotImplementDrop {}                 omitted if no part of the type can be a Gc
 //! impl<T: Drop> MustNotImplementDrop for T {}
 //! impl MustNotImplementDrop for Type {}
@@ -62,6 +63,7 @@ pub(crate) fn trace(input: &DeriveInput) -> Result<TokenStream> {
     }
     let no_drop = no_drop(&structure);
     let barriered = barriered(&structure, &visited, &gc);
+    let no_gc = no_gc(&structure, &gc);
     Ok(structure.gen_impl(quote! {
         #[automatically_derived]
         #[allow(single_use_lifetimes)]
@@ -74,6 +76,7 @@ pub(crate) fn trace(input: &DeriveInput) -> Result<TokenStream> {
             }
         }
         #barriered
+        #no_gc
         #no_drop
         #exists
     }))
@@ -95,6 +98,7 @@ fn skipped(structure: &Structure<'_>, gc: &Path) -> TokenStream {
     let name = &structure.ast().ident;
     let is_static = quote_spanned! { name.span()=> tracer.skip(self) };
     let exists = exists(structure.ast(), &[]);
+    let no_gc = no_gc(structure, gc);
     structure.gen_impl(quote! {
         #[automatically_derived]
         #[allow(single_use_lifetimes)]
@@ -108,6 +112,7 @@ fn skipped(structure: &Structure<'_>, gc: &Path) -> TokenStream {
         #[automatically_derived]
         #[allow(single_use_lifetimes)]
         gen unsafe impl #gc::Barriered for @Self {}
+        #no_gc
         #exists
     })
 }
@@ -125,6 +130,19 @@ fn barriered(structure: &Structure<'_>, visited: &[BindingInfo<'_>], gc: &Path) 
         #[automatically_derived]
         #[allow(single_use_lifetimes, unused_lifetimes)]
         gen unsafe impl #gc::Barriered for @Self #bounds {}
+    }
+}
+
+/// The implementation of `NoGc`, for a type without a lifetime whose parameters implement it.
+fn no_gc(structure: &Structure<'_>, gc: &Path) -> TokenStream {
+    let generics = &structure.ast().generics;
+    if generics.lifetimes().next().is_some() {
+        return TokenStream::new();
+    }
+    let parameters = generics.type_params().map(|parameter| &parameter.ident);
+    quote! {
+        #[automatically_derived]
+        gen impl #gc::NoGc for @Self where #(#parameters: #gc::NoGc,)* {}
     }
 }
 

@@ -16,6 +16,8 @@
 //! can be in an arena that collects in steps. A field that has another type than the derive has
 //! seen is found as for T1.
 //!
+//! For a type without a lifetime it implements `NoGc` as well: the type may be in a `Cell` there.
+//!
 //! | attribute | on | says |
 //! | --- | --- | --- |
 //! | `#[trace(skip)]` | a field | it holds no reference: it is `'static`, and need not be `Trace` |

@@ -95,14 +95,14 @@ fn old() -> Under<Generational<'static, Lists>> {
 }
 
 /// An old tree, and a young node that is to be stored.
-fn old_and_a_young_one() -> (Under<Generational<'static, Lists>>, u32) {
+fn old_and_a_young_one() -> (Under<Generational<'static, Lists>>, Option<Object>) {
     let mut under = old();
     let object = under.gc.alloc_as_is(12).expect("room");
-    (under, object.number())
+    (under, Some(object))
 }
 
 /// The same, and every node of the tree is remembered.
-fn remembered() -> (Under<Generational<'static, Lists>>, u32) {
+fn remembered() -> (Under<Generational<'static, Lists>>, Option<Object>) {
     let (mut under, object) = old_and_a_young_one();
     for &node in &under.nodes {
         under.gc.store(node, 1, object);
@@ -113,7 +113,7 @@ fn remembered() -> (Under<Generational<'static, Lists>>, u32) {
 #[library_benchmark]
 #[bench::stopping(args = (stopping()), config = budget(19, OBJECTS))]
 fn store(mut under: Under<Collector<'static, Lists>>) -> Under<Collector<'static, Lists>> {
-    let root = under.nodes[0].number();
+    let root = Some(under.nodes[0]);
     for &node in &under.nodes {
         under.gc.store(node, 0, root);
     }
@@ -127,7 +127,7 @@ fn store(mut under: Under<Collector<'static, Lists>>) -> Under<Collector<'static
 fn store_in_steps(
     mut under: Under<Incremental<'static, Lists>>,
 ) -> Under<Incremental<'static, Lists>> {
-    let root = under.nodes[0].number();
+    let root = Some(under.nodes[0]);
     for &node in &under.nodes {
         under.gc.store(node, 0, root);
     }
@@ -140,7 +140,7 @@ fn store_in_steps(
 fn store_of_old(
     mut under: Under<Generational<'static, Lists>>,
 ) -> Under<Generational<'static, Lists>> {
-    let root = under.nodes[0].number();
+    let root = Some(under.nodes[0]);
     for &node in &under.nodes {
         under.gc.store(node, 0, root);
     }
@@ -151,7 +151,7 @@ fn store_of_old(
 #[bench::in_old(args = (old_and_a_young_one()), config = budget(58, OBJECTS))]
 #[bench::in_remembered(args = (remembered()), config = budget(43, OBJECTS))]
 fn store_of_young(
-    (mut under, object): (Under<Generational<'static, Lists>>, u32),
+    (mut under, object): (Under<Generational<'static, Lists>>, Option<Object>),
 ) -> Under<Generational<'static, Lists>> {
     for &node in &under.nodes {
         under.gc.store(node, 0, object);

@@ -7,13 +7,14 @@
 //! array   | length * 2 + 1 | element 0 | ... |
 //! ```
 //! The rule for every client: what it needs after an allocation is on the stack before the
-//! allocation.
+//! allocation. `Value` says what its bits refer to ([`Word`]), so the same program runs under
+//! `Incremental` and `Generational`.
 
 use std::mem::MaybeUninit;
 
 use surefit_core::Refused;
 use surefit_freelist::{Bitmap, Immediate, Segregated, Tree};
-use surefit_gc::{Client, Collector, Edges, FreeList, Object, Scanned, Settings, Space};
+use surefit_gc::{Client, Collector, Edges, FreeList, Object, Scanned, Settings, Space, Word};
 
 type Heap<'m> = Collector<'m, FreeList<'m, Segregated<Bitmap, Immediate, Tree, 256>>>;
 
@@ -45,6 +46,23 @@ impl Value {
     }
 }
 
+/// What every collector must know of a value that it stores: to which object it refers.
+impl Word for Value {
+    type Bits = u32;
+
+    fn from_bits(bits: u32) -> Self {
+        Self(bits)
+    }
+
+    fn to_bits(self) -> u32 {
+        self.0
+    }
+
+    fn reference(self) -> Option<Object> {
+        self.as_object()
+    }
+}
+
 /// What the collector must know: the stack, and which words of an object are values.
 struct Stack(Vec<Value>);
 
@@ -64,7 +82,7 @@ impl<S: Space> Client<S> for Stack {
             edges.again_from(to);
         }
         for index in from..to {
-            let target = Value(object.load(1 + index)).as_object();
+            let target = object.load_as::<Value>(1 + index).as_object();
             target.into_iter().for_each(|target| edges.report(target));
         }
     }
@@ -85,15 +103,13 @@ impl Language<'_> {
     }
 
     fn get(&self, object: Value, index: u32) -> Value {
-        Value(
-            self.heap
-                .load(object.as_object().expect("an object"), 1 + index),
-        )
+        let object = object.as_object().expect("an object");
+        self.heap.load_as(object, 1 + index)
     }
 
     fn set(&mut self, object: Value, index: u32, value: Value) {
-        self.heap
-            .store(object.as_object().expect("an object"), 1 + index, value.0);
+        let object = object.as_object().expect("an object");
+        self.heap.store(object, 1 + index, value);
     }
 
     /// Replaces the top two values of the stack by a cell of them; the tail is on top.
@@ -109,7 +125,7 @@ impl Language<'_> {
     /// Pushes an array of nils.
     fn array(&mut self, length: u32) -> Result<(), Refused> {
         let object = self.heap.alloc(&mut self.stack, 4 + 4 * length as usize)?;
-        self.heap.store(object, 0, length << 1 | 1);
+        self.heap.store_data(object, 0, length << 1 | 1);
         self.push(Value::reference(object));
         Ok(())
     }

@@ -129,8 +129,8 @@ impl Machine<'_> {
                     let pair = self.heap.alloc(&mut self.stack, 12)?;
                     let [tail, head] = [self.pop(), self.pop()];
                     self.heap.store_data(pair, 0, PAIR);
-                    self.heap.store_reference(pair, 1, head);
-                    self.heap.store_reference(pair, 2, tail);
+                    self.heap.store(pair, 1, head);
+                    self.heap.store(pair, 2, tail);
                     self.stack.0.push(Some(pair));
                 }
                 Op::While(body) => {

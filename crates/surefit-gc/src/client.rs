@@ -9,6 +9,8 @@ use crate::edges::Edges;
 use crate::marks::Marks;
 use crate::object::Object;
 use crate::space::{Place, Space};
+use crate::word::Word;
+use crate::word::sealed::Words;
 
 /// A language, or another program that allocates: its roots, and the references in its objects.
 ///
@@ -57,7 +59,7 @@ use crate::space::{Place, Space};
 /// pairs.stack.push(list);
 /// for _ in 0..100_000 {
 ///     let garbage = gc.alloc(&mut pairs, 8)?;
-///     gc.store(garbage, 0, list.number());
+///     gc.store(garbage, 0, Some(list));
 /// }
 /// assert!(gc.totals().collections > 20);
 /// gc.collect(&mut pairs);
@@ -170,6 +172,17 @@ impl<'s, S: Space> Scanned<'s, S> {
     #[track_caller]
     pub fn reference(&self, word: u32) -> Option<Object> {
         Object::of(self.load(word))
+    }
+
+    /// Reads a value of the language, from `word` on.
+    ///
+    /// # Panics
+    /// As [`Scanned::load`].
+    #[inline]
+    #[must_use]
+    #[track_caller]
+    pub fn load_as<W: Word>(&self, word: u32) -> W {
+        W::from_bits(W::Bits::read(word, |word| self.load(word)))
     }
 }
 

@@ -44,6 +44,8 @@ use crate::schedule::Amount;
 use crate::space::{Place, Space};
 use crate::statistics::{Cause, Clock, Collection, NoClock, Totals};
 use crate::stepwise::Stepwise;
+use crate::word::Word;
+use crate::word::sealed::Words;
 
 /// A mark-sweep collector over the space `S`. See [`Client`] for an example.
 ///
@@ -230,14 +232,49 @@ impl<S: Space, K: Clock> Collector<'_, S, K> {
         Object::of(self.load(object, word))
     }
 
-    /// Writes a word of an object. A reference is written as its [`number`](Object::number), no
-    /// reference as 0.
+    /// Reads a value of the language, from `word` on.
+    ///
+    /// # Panics
+    /// As [`Collector::load`].
+    #[inline]
+    #[must_use]
+    #[track_caller]
+    pub fn load_as<W: Word>(&self, object: Object, word: u32) -> W {
+        W::from_bits(W::Bits::read(word, |word| self.load(object, word)))
+    }
+
+    /// Writes a reference, `Some(object)` or `None`, or another value of the language, from `word`
+    /// on.
+    ///
+    /// # Panics
+    /// As [`Collector::load`]; and if the value refers to no live object. Then nothing is written.
+    #[inline]
+    #[track_caller]
+    pub fn store<W: Word>(&mut self, object: Object, word: u32, value: W) {
+        if let Some(to) = value.reference() {
+            assert!(
+                self.contains(to),
+                "{to:?} was stored, but is no live object"
+            );
+        }
+        self.write(object, word, value);
+    }
+
+    /// As [`Collector::store`], whatever the value refers to.
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn write<W: Word>(&mut self, object: Object, word: u32, value: W) {
+        let bits = value.to_bits();
+        bits.write(word, |word, bits| self.store_data(object, word, bits));
+    }
+
+    /// Writes a word that never holds a reference.
     ///
     /// # Panics
     /// As [`Collector::load`].
     #[inline]
     #[track_caller]
-    pub fn store(&mut self, object: Object, word: u32, value: u32) {
+    pub fn store_data(&mut self, object: Object, word: u32, value: u32) {
         let word = self.word(object, word);
         // SAFETY: a word of a live object: aligned, its own, and the space is exclusively borrowed
         // (I2).

@@ -344,7 +344,7 @@ unsafe impl<I: Index> Space for FreeList<'_, I> {
             // SAFETY: S1 is the caller's. S2: reading marks does not panic.
             unsafe { self.heap.sweep(keep) }
         };
-        self.begin_anew(swept.live_bytes as usize, swept.free_bytes as usize);
+        self.begin_anew(swept.live_bytes, swept.free_bytes);
         swept
     }
 

@@ -26,6 +26,7 @@
 //! | `marks` | two bits per object: white, grey, black |
 //! | `stack` | the mark stack, of bounded size |
 //! | `object` | references to objects: their numbers |
+//! | `word` | what the words of objects hold: references, or values of the language |
 //! | `space` | what a collector needs from the memory that it manages |
 //! | `stepwise` | what collectors with generations, and in steps, need besides |
 //! | `settings` | the settings of a collector over free lists |
@@ -91,13 +92,14 @@ mod stack;
 mod statistics;
 mod stepwise;
 mod tables;
+mod word;
 
 #[cfg(test)]
 mod tests;
 
 pub use arena::{
-    Arena, ArenaPhase, ArenaTotals, Barriered, Full, Gc, GcArray, GcCell, GcStr, Limits, Mutation,
-    Root, Rootable, Seen, StepArena, StepMutation, StepWeak, Trace, Tracer, WeakGc,
+    Arena, ArenaPhase, ArenaTotals, Barriered, Collected, Full, Gc, GcArray, GcCell, GcStr, Limits,
+    Mutation, NoGc, Root, Rootable, Seen, StepArena, StepMutation, StepWeak, Trace, Tracer, WeakGc,
 };
 pub use client::{Client, Living, Scanned};
 pub use collector::Collector;
@@ -116,6 +118,7 @@ pub use stepwise::{Freed, OneByOne, Stepwise};
 pub use surefit_freelist::Swept;
 #[cfg(feature = "derive")]
 pub use surefit_gc_derive::Trace;
+pub use word::{Bits, Word};
 
 /// The example of README.md compiles and runs.
 #[cfg(doctest)]

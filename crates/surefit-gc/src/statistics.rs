@@ -103,6 +103,9 @@ pub enum Cause {
 }
 
 /// One collection.
+///
+/// As everywhere here, bytes that a heap holds at one time are a `usize`, and bytes that add up
+/// over time a `u64`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Collection {
     /// Why it took place.

@@ -231,8 +231,8 @@ fn a_small_grey_object_between_others_is_scanned_as_itself() {
     // finds.
     for nth in 0..30 {
         let next = objects.get(nth + 1).filter(|_| nth < 29);
-        gc.store(objects[nth], 0, next.map_or(0, |next| next.number()));
-        gc.store(objects[nth], 1, objects[nth + 30].number());
+        gc.store(objects[nth], 0, next.copied());
+        gc.store(objects[nth], 1, Some(objects[nth + 30]));
     }
     let swept = gc.collect(&mut Triples(objects[0])).swept;
     assert_eq!((swept.live_objects, gc.check()), (60, Ok(())));

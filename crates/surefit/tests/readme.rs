@@ -7,7 +7,7 @@ use std::path::Path;
 
 use surefit::compact::Config;
 use surefit::gc::schedule::Quanta;
-use surefit::gc::{Client, Edges, Object, Scanned, VirtualClock};
+use surefit::gc::{Client, Edges, Object, Scanned, VirtualClock, Word};
 
 type Done = Result<(), Box<dyn Error>>;
 
@@ -298,10 +298,20 @@ impl<S: surefit::gc::Space> Client<S> for Language {
     }
 }
 
+/// The first object of a collector.
+fn first() -> Result<Object, Box<dyn Error>> {
+    use surefit::freelist::{Bitmap, Immediate, Segregated, Tree};
+    use surefit::gc::{Collector, FreeList, Settings};
+
+    type Space<'m> = FreeList<'m, Segregated<Bitmap, Immediate, Tree, 256>>;
+    let mut memory = memory();
+    let mut heap = Collector::<Space<'_>>::new(&mut memory, Settings::default())?;
+    Ok(heap.alloc(&mut Language, 12)?)
+}
+
 #[test]
 fn a_collector() -> Done {
-    let one = Object::of(1).ok_or("a number")?;
-    collector(memory(), Language, one)
+    collector(memory(), Language, first()?)
 }
 
 fn collector(mut memory: Vec<MaybeUninit<u8>>, mut language: Language, tail: Object) -> Done {
@@ -311,20 +321,40 @@ fn collector(mut memory: Vec<MaybeUninit<u8>>, mut language: Language, tail: Obj
     type Space<'m> = FreeList<'m, Segregated<Bitmap, Immediate, Tree, 256>>; // or any other with boundary tags
     let mut heap = Collector::<Space>::new(&mut memory, Settings::default())?;
     let cell = heap.alloc(&mut language, 12)?; // if there is no room, it first frees what the roots do not lead to
-    heap.store(cell, 1, tail.number()); // checked: a reference to a dead object is detected, never followed
+    heap.store(cell, 1, Some(tail)); // checked: a reference to a dead object is detected, never followed
+
+    #[derive(Clone, Copy)]
+    struct Value(u32); // odd: a number; else twice the number of an object
+
+    impl Word for Value {
+        type Bits = u32; // one word; a NaN-boxed value has u64, and takes two
+        fn from_bits(bits: u32) -> Self {
+            Self(bits)
+        }
+        fn to_bits(self) -> u32 {
+            self.0
+        }
+        fn reference(self) -> Option<Object> {
+            if self.0 % 2 == 1 {
+                None
+            } else {
+                Object::of(self.0 / 2)
+            }
+        }
+    }
+
+    heap.store(cell, 2, Value(15)); // in `scan`: object.load_as::<Value>(2).reference()
+    let seven: Value = heap.load_as(cell, 2);
+    assert_eq!((seven.0, seven.reference()), (15, None));
     Ok(())
 }
 
 #[test]
 fn two_generations() -> Done {
-    generations(memory(), Language, None)
+    generations(memory(), Language, first()?)
 }
 
-fn generations(
-    mut memory: Vec<MaybeUninit<u8>>,
-    mut language: Language,
-    tail: Option<Object>,
-) -> Done {
+fn generations(mut memory: Vec<MaybeUninit<u8>>, mut language: Language, tail: Object) -> Done {
     use surefit::freelist::{Bitmap, Immediate, Segregated, Tree};
     use surefit::gc::{Collector, FreeList, Generational, Settings};
 
@@ -332,8 +362,8 @@ fn generations(
     let heap = Collector::<Space>::new(&mut memory, Settings::default())?;
     let mut heap = Generational::over(heap);
     let cell = heap.alloc(&mut language, 12)?;
-    heap.store_reference(cell, 1, tail); // remembers the cell, if it is old and the tail is young
-    assert_eq!(heap.reference(cell, 1), tail);
+    heap.store(cell, 1, Some(tail)); // remembers the cell, if it is old and the tail is young
+    assert_eq!(heap.reference(cell, 1), Some(tail));
     Ok(())
 }
 

@@ -27,6 +27,6 @@ mod gc {
     /// What brands and traits forbid to who holds references into an arena.
     #[test]
     fn misuse_does_not_compile() {
-        super::compile("gc", 59);
+        super::compile("gc", 60);
     }
 }

@@ -197,10 +197,10 @@ impl<I: Index> Model<'_, I> {
             // SAFETY: S1: what was forgotten is not used again. S2: a look-up does not panic.
             unsafe { self.heap.sweep(|number| living.contains_key(&number)) }
         };
-        let sizes: Vec<u64> = self.heap.free_sizes().map(|size| size as u64).collect();
+        let sizes: Vec<_> = self.heap.free_sizes().collect();
         let expected = Swept {
             live_objects: living.len() as u64,
-            live_bytes: self.heap.usage().block_bytes as u64,
+            live_bytes: self.heap.usage().block_bytes,
             freed_objects: (before - living.len()) as u64,
             free_chunks: sizes.len() as u64,
             free_bytes: sizes.iter().sum(),

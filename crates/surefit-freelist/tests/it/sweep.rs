@@ -93,11 +93,11 @@ fn same_as_freeing_one_by_one<I: Index>(merges_at_once: bool) {
         assert_eq!(tiling(&walked), expected, "seed {seed}");
         assert_eq!(walked.usage(), naive.usage());
         assert_eq!(walked.live_objects(), kept.len());
-        let free_bytes = expected.1.iter().sum::<usize>() as u64;
-        let largest = expected.1.iter().max().copied().unwrap_or(0) as u64;
+        let free_bytes = expected.1.iter().sum::<usize>();
+        let largest = expected.1.iter().max().copied().unwrap_or(0);
         let told = Swept {
             live_objects: kept.len() as u64,
-            live_bytes: naive.usage().block_bytes as u64,
+            live_bytes: naive.usage().block_bytes,
             freed_objects: (live.len() - kept.len()) as u64,
             free_chunks: expected.1.len() as u64,
             free_bytes,

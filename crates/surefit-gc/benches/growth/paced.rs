@@ -43,7 +43,7 @@ fn in_phase<S: Stepwise>(
     phase: Phase,
 ) -> (Timed<S>, Ticking) {
     if phase == Phase::Sweep {
-        scene.gc.store_reference(scene.nodes[0], 1, None);
+        scene.gc.store(scene.nodes[0], 1, None);
     }
     scene.gc.start(&mut scene.client);
     scene.gc.step(&mut scene.client, 300);

@@ -74,7 +74,7 @@ impl<S: Space> Under<Collector<'static, S>> {
         for nth in 0..objects {
             let node = gc.alloc(&mut client, 12).expect("room");
             if let Some(parent) = nth.checked_sub(1) {
-                gc.store(nodes[parent / 2], (parent % 2) as u32, node.number());
+                gc.store(nodes[parent / 2], (parent % 2) as u32, Some(node));
             }
             nodes.push(node);
             client.roots.truncate(0);

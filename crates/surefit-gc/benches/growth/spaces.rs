@@ -126,7 +126,7 @@ fn calls<S: Space + 'static>(table: &mut Table, scene: fn(usize) -> Under<Collec
         black_box(s.gc.load(s.nodes[51], 1));
     });
     constant("store", |s| {
-        s.gc.store(s.nodes[51], 1, s.nodes[0].number());
+        s.gc.store(s.nodes[51], 1, Some(s.nodes[0]));
     });
     constant("words, reference, load_u64, load_f64", |s| {
         let (gc, node) = (&s.gc, s.nodes[51]);

@@ -41,7 +41,7 @@ fn marking<S: Stepwise>(mut scene: Stepping<S>) -> Stepping<S> {
 
 /// Half of the tree is dead, and the sweep has begun.
 fn sweeping<S: Stepwise>(mut scene: Stepping<S>) -> Stepping<S> {
-    scene.gc.store_reference(scene.nodes[0], 1, None);
+    scene.gc.store(scene.nodes[0], 1, None);
     scene.gc.start(&mut scene.client);
     while scene.gc.phase() < Phase::Sweep {
         scene.gc.step(&mut scene.client, 1);
@@ -75,7 +75,7 @@ fn calls<S: Stepwise + 'static>(table: &mut Table, scene: fn(usize, usize) -> St
     };
     let stores: Call<S> = |s| {
         // What it referred to is not marked yet.
-        s.gc.store_reference(s.nodes[260], 0, Some(s.nodes[0]));
+        s.gc.store(s.nodes[260], 0, Some(s.nodes[0]));
     };
     let steps: Call<S> = |s| {
         black_box(s.gc.step(&mut s.client, 40));
@@ -117,7 +117,7 @@ fn calls<S: Stepwise + 'static>(table: &mut Table, scene: fn(usize, usize) -> St
     mark("alloc, marking", allocates);
     mark("store_reference, marking", stores);
     mark("store, marking", |s| {
-        s.gc.store(s.nodes[261], 0, s.nodes[0].number());
+        s.gc.store(s.nodes[261], 0, Some(s.nodes[0]));
     });
     mark("is_reached", |s| {
         black_box(s.gc.is_reached(s.nodes[51]));

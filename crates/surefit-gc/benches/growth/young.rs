@@ -49,7 +49,7 @@ fn calls<S: OneByOne + 'static>(table: &mut Table, scene: fn(usize) -> Aging<S>)
         let _ = black_box(s.gc.alloc(&mut s.client, 12));
     });
     constant("store_reference, to an old one", |s| {
-        s.gc.store_reference(s.nodes[51], 1, Some(s.nodes[0]));
+        s.gc.store(s.nodes[51], 1, Some(s.nodes[0]));
     });
     constant("remember", |s| s.gc.remember(s.nodes[51]));
     constant("is_old", |s| {
@@ -71,7 +71,7 @@ fn calls<S: OneByOne + 'static>(table: &mut Table, scene: fn(usize) -> Aging<S>)
         },
     );
     constant("store, to an old one", |s| {
-        s.gc.store(s.nodes[51], 1, s.nodes[0].number());
+        s.gc.store(s.nodes[51], 1, Some(s.nodes[0]));
     });
     constant("store_data, store_u64, store_f64, store_bytes", |s| {
         s.gc.store_data(s.nodes[51], 1, 7);

@@ -61,7 +61,7 @@ impl<S: Space> Scene<S> {
         self.nodes = (0..OBJECTS).map(|_| self.node()).collect();
         for (nth, &child) in self.nodes.iter().enumerate().skip(1) {
             let (parent, slot) = (self.nodes[(nth - 1) / 2], (nth - 1) % 2);
-            self.heap.store(parent, slot as u32, child.number());
+            self.heap.store(parent, slot as u32, Some(child));
         }
         self.trees.0 = Some(self.nodes[0]);
         self

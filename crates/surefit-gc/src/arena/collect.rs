@@ -7,6 +7,7 @@ use surefit_freelist::{Heap, Index, Swept, When};
 
 use super::allocator::Allocator;
 use super::check::check;
+use super::collected::Collected;
 use super::finalizable::UNFINISHED;
 use super::kinds::{End, Kind, Kinds};
 use super::limits::Limits;
@@ -105,7 +106,7 @@ impl<'m, I: Index> Store<'m, I> {
         // SAFETY: S1: of that heap.
         unsafe { finalizable.drop_dying(heap, kinds) };
         let swept = sweep(source, tracer.marks());
-        self.live_bytes = swept.live_bytes as usize;
+        self.live_bytes = swept.live_bytes;
         self.totals.collections += 1;
         self.totals.marked += swept.live_objects;
         self.totals.rescans += marked.rescans;
@@ -113,6 +114,18 @@ impl<'m, I: Index> Store<'m, I> {
         self.totals.freed_objects += swept.freed_objects;
         self.totals.visited += swept.visited;
         swept
+    }
+
+    /// What a collection did that freed and left so many objects.
+    pub(super) fn collected(&mut self, freed_objects: u64, live_objects: u64) -> Collected {
+        let free_bytes = self.free_bytes();
+        let chunk_bytes = self.allocator.closed().0.heap.chunk_bytes();
+        Collected {
+            freed_objects,
+            live_objects,
+            live_bytes: chunk_bytes - free_bytes,
+            free_bytes,
+        }
     }
 
     /// Grows until `bytes` bytes are free, and at least half as many as live, so that collections

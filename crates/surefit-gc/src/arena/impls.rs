@@ -13,6 +13,7 @@
 use core::cell::{Cell, OnceCell, RefCell};
 use core::marker::PhantomData;
 
+use crate::arena::no_gc::NoGc;
 use crate::arena::steps::Barriered;
 use crate::{Trace, Tracer};
 
@@ -29,6 +30,8 @@ macro_rules! leaves {
 
         // SAFETY: B1: it holds no `Gc`.
         unsafe impl Barriered for $type {}
+
+        impl NoGc for $type {}
     )+ };
 }
 

@@ -38,12 +38,13 @@ use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
 use surefit_core::{Corruption, Refused, Usage};
-use surefit_freelist::{Index, Swept};
+use surefit_freelist::Index;
 
 mod allocator;
 mod array;
 mod check;
 mod collect;
+mod collected;
 mod derive;
 mod finalizable;
 mod full;
@@ -52,6 +53,7 @@ mod impls;
 mod kinds;
 mod limits;
 mod mutation;
+mod no_gc;
 mod place;
 mod root;
 mod seen;
@@ -66,10 +68,12 @@ mod tests;
 
 pub use array::{GcArray, GcStr};
 pub use collect::ArenaTotals;
+pub use collected::Collected;
 pub use full::Full;
 pub use gc::Gc;
 pub use limits::Limits;
 pub use mutation::Mutation;
+pub use no_gc::NoGc;
 pub use root::{Root, Rootable};
 pub use seen::Seen;
 pub use steps::{ArenaPhase, Barriered, GcCell, StepArena, StepMutation, StepWeak};
@@ -236,8 +240,10 @@ impl<'m, R: for<'gc> Rootable<'gc> + ?Sized, I: Index> Arena<'m, R, I> {
     /// Linear in what lives and in the mark bits if the index merges at once; otherwise linear in
     /// what the heap holds. Finalizable objects (values with `Drop`, weak references) are visited
     /// one by one.
-    pub fn collect(&mut self) -> Swept {
-        self.store.collect(&self.root)
+    pub fn collect(&mut self) -> Collected {
+        let swept = self.store.collect(&self.root);
+        self.store
+            .collected(swept.freed_objects, swept.live_objects)
     }
 
     /// Free bytes, headers included. They may be in chunks that are too short for a request.

@@ -97,7 +97,7 @@ impl<'m, I: Index> Source<'m, I> {
 
     /// Records what a sweep left.
     pub(super) fn swept(&mut self, swept: &Swept) {
-        self.free_bytes = (swept.free_bytes + HEADER as u64 * swept.free_chunks) as usize;
+        self.free_bytes = swept.free_bytes + HEADER * swept.free_chunks as usize;
     }
 
     /// Opens a bump chunk and cuts an object of `granules` granules from it.

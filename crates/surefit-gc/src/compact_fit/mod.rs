@@ -71,7 +71,7 @@ pub struct Relief {
     /// request.
     pub fragmented_collections: u64,
     /// Bytes of free page-blocks and free pages before the last collection, whatever its cause.
-    pub free_bytes_before: u64,
+    pub free_bytes_before: usize,
 }
 
 /// The space of a Compact-fit heap.
@@ -197,11 +197,11 @@ impl CompactFit<'_> {
         let (usage, objects) = (self.heap.usage(), self.object_count());
         Swept {
             live_objects: u64::from(objects),
-            live_bytes: usage.block_bytes as u64,
+            live_bytes: usage.block_bytes,
             freed_objects: u64::from(objects_before - objects),
             free_chunks: free_blocks(&self.heap),
             free_bytes: free_bytes(&usage),
-            largest_free_bytes: self.heap.details().largest_free_bytes() as u64,
+            largest_free_bytes: self.heap.details().largest_free_bytes(),
             visited,
         }
     }
@@ -219,8 +219,8 @@ fn lens<'a>(heap: &EntryHeap<'_, Wide>, with_stub: &'a [usize; 2]) -> &'a [usize
 }
 
 /// Free bytes, in page-blocks and in pages.
-const fn free_bytes(usage: &Usage) -> u64 {
-    (usage.size_class_bytes + usage.free_page_bytes) as u64
+const fn free_bytes(usage: &Usage) -> usize {
+    usage.size_class_bytes + usage.free_page_bytes
 }
 
 /// Free page-blocks, and free pages.

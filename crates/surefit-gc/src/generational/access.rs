@@ -5,40 +5,23 @@ use crate::generational::Generational;
 use crate::object::Object;
 use crate::statistics::Clock;
 use crate::stepwise::OneByOne;
+use crate::word::Word;
 
 impl<S: OneByOne, K: Clock> Generational<'_, S, K> {
-    /// Writes a reference, or none, to a word of an object. If the object is old and the other
-    /// young, the next minor collection scans it.
+    /// Writes a reference, `Some(object)` or `None`, or another value of the language, from `word`
+    /// on. If the object is old and the value refers to a young one, the next minor collection
+    /// scans it.
     ///
     /// # Panics
-    /// As [`Collector::load`](crate::Collector::load); and if `to` is not `None` and names no live
-    /// object.
+    /// As [`Collector::load`](crate::Collector::load); and if the value refers to no live object.
+    /// Then nothing is written.
     #[inline]
     #[track_caller]
-    pub fn store_reference(&mut self, object: Object, word: u32, to: Option<Object>) {
-        if let Some(to) = to {
-            assert!(
-                self.contains(to),
-                "{to:?} was stored, but is no live object"
-            );
-        }
-        self.store(object, word, to.map_or(0, Object::number));
-    }
-
-    /// Writes a word that may be a reference.
-    ///
-    /// A reference must be stored as [`Object::number`](crate::Object::number) for this: in another
-    /// form, with a tag for example, an old object is not remembered, and a young one that only it
-    /// refers to is freed. A language that needs another form writes with
-    /// [`Generational::store_data`], and calls [`Generational::remember`].
-    ///
-    /// # Panics
-    /// As [`Collector::load`](crate::Collector::load).
-    #[inline]
-    #[track_caller]
-    pub fn store(&mut self, object: Object, word: u32, value: u32) {
+    pub fn store<W: Word>(&mut self, object: Object, word: u32, value: W) {
         self.gc.store(object, word, value);
-        self.wrote(object, value);
+        if let Some(to) = value.reference() {
+            self.refers(object, to);
+        }
     }
 
     /// Writes a word that is no reference.
@@ -50,27 +33,25 @@ impl<S: OneByOne, K: Clock> Generational<'_, S, K> {
     #[inline]
     #[track_caller]
     pub fn store_data(&mut self, object: Object, word: u32, value: u32) {
-        self.gc.store(object, word, value);
+        self.gc.store_data(object, word, value);
     }
 
-    /// Writes a number to two words that may be references.
+    /// Writes a number to two words that are no references.
     ///
     /// # Panics
     /// As [`Collector::load_u64`](crate::Collector::load_u64); then nothing is written.
     #[track_caller]
     pub fn store_u64(&mut self, object: Object, word: u32, value: u64) {
         self.gc.store_u64(object, word, value);
-        self.wrote(object, value as u32);
-        self.wrote(object, (value >> 32) as u32);
     }
 
-    /// Writes a floating-point number to two words that may be references.
+    /// Writes a floating-point number to two words that are no references.
     ///
     /// # Panics
     /// As [`Generational::store_u64`].
     #[track_caller]
     pub fn store_f64(&mut self, object: Object, word: u32, value: f64) {
-        self.store_u64(object, word, value.to_bits());
+        self.gc.store_f64(object, word, value);
     }
 
     /// Writes bytes that are no references, from byte `from` of the object on.

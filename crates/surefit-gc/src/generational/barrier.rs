@@ -7,12 +7,11 @@ use crate::statistics::Clock;
 use crate::stepwise::OneByOne;
 
 impl<S: OneByOne, K: Clock> Generational<'_, S, K> {
-    /// Remembers a live object if it is old, and a word that was written to it may refer to a young
-    /// one. Any number may be given.
+    /// Remembers a live object if it is old, and the one to which it refers now is young.
     #[inline]
-    pub(super) fn wrote(&mut self, object: Object, value: u32) {
+    pub(super) fn refers(&mut self, object: Object, to: Object) {
         let marks = &self.gc.marks;
-        if marks.contains(object) && value != 0 && !marks.bits().get(value) {
+        if marks.contains(object) && !marks.contains(to) {
             self.add_remembered(object);
         }
     }
@@ -20,10 +19,10 @@ impl<S: OneByOne, K: Clock> Generational<'_, S, K> {
     /// Lets the next minor collection scan an object, if it is old.
     ///
     /// Call it when an object comes to refer to another in a way that no store sees: the client
-    /// keeps the reference beside the heap and reports it in [`Client::scan`](crate::Client::scan),
-    /// or [`Generational::store_data`] wrote it with a tag. It may be called before the change or
-    /// after it, if no collection runs in between, and more than once. It is not needed if the
-    /// other object is old, or if a root leads to it at the next minor collection.
+    /// keeps the reference beside the heap and reports it in
+    /// [`Client::scan`](crate::Client::scan). It may be called before the change or after it, if no
+    /// collection runs in between, and more than once. It is not needed if the other object is old,
+    /// or if a root leads to it at the next minor collection.
     ///
     /// Without the call, a young object to which nothing else leads is freed. The set of remembered
     /// objects cannot overflow: it is a bit of each.

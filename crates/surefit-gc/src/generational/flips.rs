@@ -39,8 +39,12 @@ impl<S: OneByOne> Subject for Generational<'_, S> {
         Generational::alloc(self, program, bytes).ok()
     }
 
-    fn store(&mut self, object: Object, word: u32, value: u32) {
-        Generational::store(self, object, word, value);
+    fn store(&mut self, object: Object, word: u32, to: Option<Object>) {
+        Generational::store(self, object, word, to);
+    }
+
+    fn store_data(&mut self, object: Object, word: u32, value: u32) {
+        Generational::store_data(self, object, word, value);
     }
 
     fn load(&mut self, object: Object, word: u32) -> u32 {

@@ -41,13 +41,14 @@
 //! less is free after a minor collection, and the program allocates less until the next one. The
 //! last condition is for heaps that grow.
 //!
-//! Words are numbers, and the collector does not know which are references. [`Generational::store`]
-//! takes what is written for one. [`Generational::store_data`] and [`Generational::store_bytes`]
+//! The collector does not know which words are references. [`Generational::store`] asks the type
+//! of the value, [`Word`](crate::Word).
+//! [`Generational::store_data`] and [`Generational::store_bytes`]
 //! remember nothing: they are for words that hold no references. Whoever writes references with
 //! them may lose a young object that it still uses. This is no worse than a reference that was not
 //! reported: every access, store of a reference and report is compared with the live bits, so the
 //! lost object is told with a panic, or its number is that of a later object. For references that a
-//! client keeps beside the heap, or writes with a tag, it calls [`Generational::remember`].
+//! client keeps beside the heap, it calls [`Generational::remember`].
 //!
 //! # Weak references
 //! [`Client::weak`] is called by every collection. In a minor one, old objects that are dead count
@@ -57,7 +58,7 @@
 //! - G2, G3: those of the [`Collector`](crate::Collector).
 //! - Y1: Only live objects are marked.
 //! - Y2: An old object that is not remembered refers to no young object, as far as its references
-//!   were written by `store` and `store_reference`, or `remember` was called for them. `check`
+//!   were written by `store`, or `remember` was called for them. `check`
 //!   cannot ask the client for references; the tests verify it.
 //! - Y3: Remembered objects are counted, and none has a number below `lowest`.
 //! - Y4: Live and young objects are counted.
@@ -142,13 +143,13 @@ pub use statistics::{Extent, Generations, Round, Rounds};
 /// let mut gc = Generational::over(Collector::<Lists>::new(region, Settings::default())?);
 /// for _ in 0..1000 {
 ///     let pair = gc.alloc(&mut pairs, 8)?;
-///     gc.store_reference(pair, 0, pairs.stack.pop());
+///     gc.store(pair, 0, pairs.stack.pop());
 ///     pairs.stack.push(pair);
 /// }
 /// gc.collect(&mut pairs);
 /// for _ in 0..100_000 {
 ///     let garbage = gc.alloc(&mut pairs, 8)?;
-///     gc.store_reference(garbage, 0, pairs.stack.first().copied());
+///     gc.store(garbage, 0, pairs.stack.first().copied());
 /// }
 /// let generations = gc.generations();
 /// assert!(generations.minor.rounds > 20 && generations.full.rounds == 1);
@@ -223,7 +224,7 @@ impl<'m, S: OneByOne, K: Clock> Generational<'m, S, K> {
         let began = self.gc.clock.now();
         let before = self.live;
         let frees_all = extent == Extent::Full || before.objects == self.young.objects;
-        let mut round = Round::new(extent, self.young.objects, self.young.bytes);
+        let mut round = Round::new(extent, self.young.objects, self.young.bytes as usize);
         let swept_from = self.mark(client, &mut round);
         self.sweep(&mut round);
         self.young = Count::default();
@@ -268,14 +269,14 @@ impl<'m, S: OneByOne, K: Clock> Generational<'m, S, K> {
     /// Objects that live, dead ones among them that are not freed yet, and the bytes of their
     /// words. Over Compact-fit the bytes may include those of stubs and spines.
     #[must_use]
-    pub const fn live(&self) -> (u64, u64) {
-        (self.live.objects, self.live.bytes)
+    pub const fn live(&self) -> (u64, usize) {
+        (self.live.objects, self.live.bytes as usize)
     }
 
     /// Those of them that were allocated since the last collection, and their bytes.
     #[must_use]
-    pub const fn young(&self) -> (u64, u64) {
-        (self.young.objects, self.young.bytes)
+    pub const fn young(&self) -> (u64, usize) {
+        (self.young.objects, self.young.bytes as usize)
     }
 }
 

@@ -23,7 +23,7 @@ pub struct Round {
     /// Young objects at its beginning.
     pub young_objects: u64,
     /// Bytes of these.
-    pub young_bytes: u64,
+    pub young_bytes: usize,
     /// Old objects at its beginning in which references to young ones were stored since the last
     /// collection. A minor collection scans them.
     pub remembered: u64,
@@ -54,7 +54,7 @@ pub struct Round {
     /// Objects that lived at its end.
     pub live_objects: u64,
     /// Bytes of these.
-    pub live_bytes: u64,
+    pub live_bytes: usize,
     /// Ticks from the beginning to the end of marking; this includes weak references.
     pub mark_ticks: u64,
     /// Ticks of the rest.
@@ -63,7 +63,7 @@ pub struct Round {
 
 impl Round {
     /// One that begins, with so many young objects and bytes of these.
-    pub(super) const fn new(extent: Extent, young_objects: u64, young_bytes: u64) -> Self {
+    pub(super) const fn new(extent: Extent, young_objects: u64, young_bytes: usize) -> Self {
         Self {
             extent,
             young_objects,
@@ -91,7 +91,7 @@ impl Round {
     pub(super) const fn ended(&mut self, before: Count, after: Count) {
         self.freed_objects = before.objects - after.objects;
         self.freed_bytes = before.bytes.saturating_sub(after.bytes);
-        (self.live_objects, self.live_bytes) = (after.objects, after.bytes);
+        (self.live_objects, self.live_bytes) = (after.objects, after.bytes as usize);
     }
 
     /// Its work in units: a reference that was reported, an object that was scanned, a word of it,
@@ -113,7 +113,7 @@ impl Round {
     #[must_use]
     pub const fn promoted_bytes(&self) -> u64 {
         match self.extent {
-            Extent::Minor => self.young_bytes.saturating_sub(self.freed_bytes),
+            Extent::Minor => (self.young_bytes as u64).saturating_sub(self.freed_bytes),
             Extent::Full => 0,
         }
     }
@@ -156,7 +156,7 @@ impl Rounds {
     fn add(&mut self, round: &Round) {
         self.rounds += 1;
         self.young_objects += round.young_objects;
-        self.young_bytes += round.young_bytes;
+        self.young_bytes += round.young_bytes as u64;
         self.remembered += round.remembered;
         self.marked += round.marked;
         self.promoted_bytes += round.promoted_bytes();

@@ -72,7 +72,7 @@ impl<S: OneByOne, K: Clock> Generational<'_, S, K> {
         round.visited = swept.visited;
         debug_assert_eq!(swept.live_objects, self.live.objects - self.young.objects);
         self.live.objects = swept.live_objects;
-        self.live.bytes = swept.live_bytes;
+        self.live.bytes = swept.live_bytes as u64;
         self.young.objects = 0;
     }
 }

@@ -5,43 +5,32 @@ use crate::incremental::Incremental;
 use crate::object::Object;
 use crate::statistics::Clock;
 use crate::stepwise::Stepwise;
+use crate::word::Word;
 
 impl<S: Stepwise, K: Clock> Incremental<'_, S, K> {
-    /// Writes a reference, or none, to a word of an object. While a cycle marks, what the word
-    /// referred to is kept by this cycle.
+    /// Writes a reference, `Some(object)` or `None`, or another value of the language, from `word`
+    /// on. While a cycle marks, what the old value of the same type referred to is kept by this
+    /// cycle.
     ///
     /// # Panics
-    /// As [`Collector::load`](crate::Collector::load); and if `to` is not `None` and names no live
-    /// object, or one that the cycle will free: the program has lost it.
+    /// As [`Collector::load`](crate::Collector::load); and if the value refers to no live object,
+    /// or to one that the cycle will free: the program has lost it. Then nothing is written.
     #[inline]
     #[track_caller]
-    pub fn store_reference(&mut self, object: Object, word: u32, to: Option<Object>) {
-        if let Some(to) = to {
+    pub fn store<W: Word>(&mut self, object: Object, word: u32, value: W) {
+        if let Some(to) = value.reference() {
             assert!(
                 self.contains(to),
                 "{to:?} was stored, but is no live object"
             );
         }
-        self.store(object, word, to.map_or(0, Object::number));
-    }
-
-    /// Writes a word that may have held a reference. While a cycle marks, the old word counts as
-    /// one: if it is the number of an object, this is kept by the cycle.
-    ///
-    /// A reference must be stored as [`Object::number`](crate::Object::number) for this. A language
-    /// that stores it in another form, with a tag for example, gives the old one to
-    /// [`Incremental::upgrade`], and then writes with [`Incremental::store_data`].
-    ///
-    /// # Panics
-    /// As [`Collector::load`](crate::Collector::load).
-    #[inline]
-    #[track_caller]
-    pub fn store(&mut self, object: Object, word: u32, value: u32) {
         if self.keeps_old() {
-            let old = self.gc.load(object, word);
-            self.shade_old(old);
+            let old: W = self.gc.load_as(object, word);
+            if let Some(old) = old.reference() {
+                self.shade(old);
+            }
         }
-        self.gc.store(object, word, value);
+        self.gc.write(object, word, value);
     }
 
     /// Writes a word that never holds a reference.
@@ -54,30 +43,25 @@ impl<S: Stepwise, K: Clock> Incremental<'_, S, K> {
     #[inline]
     #[track_caller]
     pub fn store_data(&mut self, object: Object, word: u32, value: u32) {
-        self.gc.store(object, word, value);
+        self.gc.store_data(object, word, value);
     }
 
-    /// Writes a number to two words that may have held references, as [`Incremental::store`].
+    /// Writes a number to two words that never hold references.
     ///
     /// # Panics
     /// As [`Collector::load_u64`](crate::Collector::load_u64); then nothing is written.
     #[track_caller]
     pub fn store_u64(&mut self, object: Object, word: u32, value: u64) {
-        if self.keeps_old() {
-            let old = self.gc.load_u64(object, word);
-            self.shade_old(old as u32);
-            self.shade_old((old >> 32) as u32);
-        }
         self.gc.store_u64(object, word, value);
     }
 
-    /// Writes a floating-point number to two words that may have held references.
+    /// Writes a floating-point number to two words that never hold references.
     ///
     /// # Panics
     /// As [`Incremental::store_u64`].
     #[track_caller]
     pub fn store_f64(&mut self, object: Object, word: u32, value: f64) {
-        self.store_u64(object, word, value.to_bits());
+        self.gc.store_f64(object, word, value);
     }
 
     /// Writes bytes that never hold references, from byte `from` of the object on.

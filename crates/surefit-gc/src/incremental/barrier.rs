@@ -13,17 +13,10 @@ impl<S: Stepwise, K: Clock> Incremental<'_, S, K> {
         matches!(self.phase, Phase::Mark)
     }
 
-    /// Follows a reference that a word loses, as far as it was not followed yet. Any number may be
-    /// given.
+    /// Shades an object that may be white: a word loses it, or a weak reference leads to it. Any
+    /// number may be given.
     #[inline]
-    pub(super) fn shade_old(&mut self, value: u32) {
-        if let Some(old) = Object::of(value) {
-            self.shade(old);
-        }
-    }
-
-    /// Shades an object that may be white.
-    fn shade(&mut self, object: Object) {
+    pub(super) fn shade(&mut self, object: Object) {
         let gc = &mut self.gc;
         let stack = &mut *gc.stack;
         let is_new = self.pending.shade(stack, &gc.live, &mut gc.marks, object);

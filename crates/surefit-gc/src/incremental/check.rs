@@ -27,7 +27,7 @@ impl<S: Stepwise, K: Clock> Incremental<'_, S, K> {
             (count + 1, bytes + words * WORD)
         });
         ensure(
-            live == self.live(),
+            live == (self.live_objects, self.live_bytes),
             "G8",
             "live objects or their bytes were miscounted; objects",
             live.0 as usize,

@@ -59,8 +59,12 @@ impl<S: Stepwise> Subject for Incremental<'_, S> {
         Incremental::alloc(self, program, bytes).ok()
     }
 
-    fn store(&mut self, object: Object, word: u32, value: u32) {
-        Incremental::store(self, object, word, value);
+    fn store(&mut self, object: Object, word: u32, to: Option<Object>) {
+        Incremental::store(self, object, word, to);
+    }
+
+    fn store_data(&mut self, object: Object, word: u32, value: u32) {
+        Incremental::store_data(self, object, word, value);
     }
 
     fn load(&mut self, object: Object, word: u32) -> u32 {

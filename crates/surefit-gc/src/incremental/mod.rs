@@ -26,9 +26,9 @@
 //! before it was followed; therefore a store shades the old value. What a weak reference leads to
 //! need not be in the snapshot; therefore an upgrade shades it.
 //!
-//! Words are numbers, and the collector does not know which are references. [`Incremental::store`]
-//! takes the old word for one: if it is not, but is the number of a dead object, that object is
-//! kept until the next cycle. [`Incremental::store_data`] and [`Incremental::store_bytes`] look at
+//! The collector does not know which words are references. [`Incremental::store`] asks the type of
+//! the value, [`Word`](crate::Word), what the old word referred to.
+//! [`Incremental::store_data`] and [`Incremental::store_bytes`] look at
 //! no old word: they are for words that never hold references. Whoever overwrites references with
 //! them may lose an object that it still uses. This is no worse than a reference that was not
 //! reported to a [`Collector`](crate::Collector): every access, store of a reference and report is
@@ -136,7 +136,7 @@ pub use statistics::{Cycle, Phase, Step, Steps};
 /// pairs.stack.push(list);
 /// for nth in 0..100_000 {
 ///     let garbage = gc.alloc(&mut pairs, 8)?;
-///     gc.store_reference(garbage, 0, Some(list));
+///     gc.store(garbage, 0, Some(list));
 ///     // Twenty units of work per allocation are more than enough for a heap that is nearly empty.
 ///     if nth % 1000 == 0 {
 ///         gc.start(&mut pairs);
@@ -348,8 +348,8 @@ impl<'m, S: Stepwise, K: Clock> Incremental<'m, S, K> {
     /// Objects that live now, the dead among them that are not freed yet included, and the bytes of
     /// their words.
     #[must_use]
-    pub const fn live(&self) -> (u64, u64) {
-        (self.live_objects, self.live_bytes)
+    pub const fn live(&self) -> (u64, usize) {
+        (self.live_objects, self.live_bytes as usize)
     }
 }
 

@@ -61,7 +61,7 @@ pub struct Cycle {
     /// Objects that lived at its end.
     pub live_objects: u64,
     /// Bytes of these.
-    pub live_bytes: u64,
+    pub live_bytes: usize,
     /// Ticks of all its steps.
     pub ticks: u64,
 }

@@ -81,7 +81,7 @@ impl<S: Stepwise, K: Clock> Incremental<'_, S, K> {
             .space
             .cycle_ended(self.live_objects, self.live_bytes);
         self.cycle.live_objects = self.live_objects;
-        self.cycle.live_bytes = self.live_bytes;
+        self.cycle.live_bytes = self.live_bytes as usize;
         self.steps.add(&self.cycle);
         let totals = &mut self.gc.totals;
         totals.collections += 1;

@@ -191,12 +191,12 @@ impl<S: Stepwise> Machine<'_, S> {
             }
             Fault::ShadesTheNew => {
                 if self.gc.keeps_old() {
-                    self.gc.shade_old(value.map_or(0, Object::number));
+                    value.into_iter().for_each(|value| self.gc.shade(value));
                 }
                 self.gc
                     .store_data(object, slot, value.map_or(0, Object::number));
             }
-            _ => self.gc.store_reference(object, slot, value),
+            _ => self.gc.store(object, slot, value),
         }
     }
 

@@ -206,7 +206,8 @@ pub(crate) trait Subject {
     fn is_sound(&mut self) -> bool;
     fn alloc(&mut self, program: &mut Program, bytes: usize) -> Option<Object>;
     /// With the barrier.
-    fn store(&mut self, object: Object, word: u32, value: u32);
+    fn store(&mut self, object: Object, word: u32, to: Option<Object>);
+    fn store_data(&mut self, object: Object, word: u32, value: u32);
     fn load(&mut self, object: Object, word: u32) -> u32;
     /// What a weak reference leads to.
     fn upgrade(&mut self, object: Object) -> bool;
@@ -355,7 +356,7 @@ impl<'s> Drive<'s> {
             }
         }
         for word in SLOTS..words {
-            self.subject.store(object, word, node.word(word));
+            self.subject.store_data(object, word, node.word(word));
         }
         self.state.nodes.insert(object, node);
         self.state.program.roots.push(object);
@@ -373,7 +374,8 @@ impl<'s> Drive<'s> {
                 let to = [0, reached[other].number()][usize::from(self.below(4) > 0)];
                 let node = self.state.nodes.get_mut(&reached[one]).expect("reached");
                 node.slots[word] = to;
-                self.subject.store(reached[one], word as u32, to);
+                self.subject
+                    .store(reached[one], word as u32, Object::of(to));
             }
             3..6 => {
                 _ = self
@@ -388,7 +390,7 @@ impl<'s> Drive<'s> {
                 let node = self.state.nodes.get_mut(&reached[one]).expect("reached");
                 let root = self.state.program.roots[root];
                 node.slots[word] = root.number();
-                self.subject.store(reached[one], word as u32, root.number());
+                self.subject.store(reached[one], word as u32, Some(root));
             }
             8 => {
                 // Upgraded: a root again, if it is not freed.
@@ -505,8 +507,12 @@ impl<S: Space> Subject for Collector<'_, S> {
         Collector::alloc(self, program, bytes).ok()
     }
 
-    fn store(&mut self, object: Object, word: u32, value: u32) {
-        Collector::store(self, object, word, value);
+    fn store(&mut self, object: Object, word: u32, to: Option<Object>) {
+        Collector::store(self, object, word, to);
+    }
+
+    fn store_data(&mut self, object: Object, word: u32, value: u32) {
+        Collector::store_data(self, object, word, value);
     }
 
     fn load(&mut self, object: Object, word: u32) -> u32 {

@@ -26,7 +26,7 @@ fn heap<I: Index>(region: &mut JunkRegion) -> (Heap<'_, I>, Graph) {
 
 fn node<S: Space>(gc: &mut Collector<'_, S>, graph: &mut Graph, slots: u32) -> Object {
     let object = gc.alloc(graph, (HEAD + slots) as usize * 4).expect("room");
-    gc.store(object, 1, slots);
+    gc.store_data(object, 1, slots);
     object
 }
 
@@ -53,7 +53,7 @@ fn a_reference_to_a_freed_object_is_told() {
     let expected = format!("{dead:?} is no live object");
     assert_eq!(panic_of(|| gc.load(dead, 0)), expected);
     assert_eq!(panic_of(|| gc.words(dead)), expected);
-    assert_eq!(panic_of(|| gc.store(dead, 0, 1)), expected);
+    assert_eq!(panic_of(|| gc.store_data(dead, 0, 1)), expected);
     let words = gc.words(live);
     assert_eq!(
         panic_of(|| gc.load(live, words)),
@@ -91,7 +91,7 @@ fn a_new_object_is_clear_whatever_lay_there() {
         let object = gc.alloc(&mut graph, 50).expect("room after a collection");
         for word in 0..gc.words(object) {
             assert_eq!(gc.load(object, word), 0);
-            gc.store(object, word, u32::MAX);
+            gc.store_data(object, word, u32::MAX);
         }
     }
     assert!(gc.totals().collections > 0);
@@ -106,12 +106,12 @@ fn weak_references_are_cleared_with_their_objects_and_not_before() {
         node(&mut gc, &mut graph, 0),
         node(&mut gc, &mut graph, 0),
     );
-    gc.store(root, HEAD, child.number());
+    gc.store(root, HEAD, Some(child));
     graph.roots.push(root);
     graph.weak = vec![Some(root), Some(child), Some(dead)];
     gc.collect(&mut graph);
     assert_eq!(graph.weak, [Some(root), Some(child), None]);
-    gc.store(root, HEAD, 0);
+    gc.store(root, HEAD, None);
     assert_eq!(
         graph.weak[1],
         Some(child),
@@ -131,8 +131,8 @@ fn a_client_may_unwind() {
         let nodes: Vec<_> = (0..20).map(|_| node(&mut gc, &mut graph, 2)).collect();
         let garbage = node(&mut gc, &mut graph, 2);
         for (nth, &from) in nodes.iter().enumerate() {
-            gc.store(from, HEAD, nodes[(nth * 7 + 3) % 20].number());
-            gc.store(from, HEAD + 1, nodes[(nth + 1) % 20].number());
+            gc.store(from, HEAD, Some(nodes[(nth * 7 + 3) % 20]));
+            gc.store(from, HEAD + 1, Some(nodes[(nth + 1) % 20]));
         }
         graph.roots.push(nodes[0]);
         graph.scans_left = scans;
@@ -368,7 +368,7 @@ fn totals_are_the_sums_of_collections() {
             freed += last.swept.freed_objects;
         }
         if bytes == 69 {
-            gc.store(object, 1, 0);
+            gc.store_data(object, 1, 0);
             graph.roots = vec![object];
         }
     }

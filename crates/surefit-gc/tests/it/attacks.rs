@@ -71,8 +71,7 @@ impl<S: Space> Client<S> for List {
 fn linked<S: Space, K: Clock>(gc: &mut Collector<'_, S, K>, list: &mut List, objects: u32) {
     for _ in 0..objects {
         let object = gc.alloc(list, 24).expect("room");
-        let next = list.0.pop().map_or(0, Object::number);
-        gc.store(object, 0, next);
+        gc.store(object, 0, list.0.pop());
         list.0.push(object);
     }
 }
@@ -219,13 +218,13 @@ fn numbers_of<S: Space>(gc: &mut Collector<'_, S>) {
         if let Ok(object) = gc.alloc(&mut list, bytes) {
             let words = gc.words(object);
             assert!(u64::from(words) * 4 >= bytes as u64, "{bytes}");
-            gc.store(object, words - 1, u32::MAX);
+            gc.store_data(object, words - 1, u32::MAX);
             for word in [words, words + 1, 1 << 30, u32::MAX] {
                 let beyond = catch_unwind(AssertUnwindSafe(|| gc.load(object, word)));
-                let stored = catch_unwind(AssertUnwindSafe(|| gc.store(object, word, 1)));
+                let stored = catch_unwind(AssertUnwindSafe(|| gc.store_data(object, word, 1)));
                 assert!(beyond.is_err() && stored.is_err(), "{word} of {words}");
             }
-            gc.store(object, words - 1, 0);
+            gc.store_data(object, words - 1, 0);
         }
         gc.collect(&mut list);
         assert_eq!((gc.check(), gc.objects().count()), (Ok(()), 5), "{bytes}");

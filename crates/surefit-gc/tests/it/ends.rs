@@ -30,7 +30,7 @@ fn heap<I: Index>(
 /// Allocates an object without references and makes it a root.
 fn rooted<I: Index>(gc: &mut Heap<'_, I>, graph: &mut Graph, bytes: usize) -> Object {
     let object = gc.alloc(graph, bytes).expect("room");
-    gc.store(object, 1, 0);
+    gc.store_data(object, 1, 0);
     graph.roots.push(object);
     object
 }
@@ -146,7 +146,7 @@ fn displaced_objects_are_counted_and_found_by_the_next_sweep() {
     let hole = gc.alloc(&mut graph, 1900).expect("room");
     gc.alloc(&mut graph, 1900).expect("room");
     while gc.alloc_as_is(1000).is_ok_and(|object| {
-        gc.store(object, 1, 0);
+        gc.store_data(object, 1, 0);
         graph.roots.push(object);
         true
     }) {}
@@ -267,7 +267,7 @@ fn a_full_heap_has_no_reserve() {
     rooted(&mut gc, &mut graph, 8000);
     assert!((16_000..16_016).contains(&gc.usage().free_page_bytes));
     while let Ok(object) = gc.alloc(&mut graph, 20) {
-        gc.store(object, 1, 0);
+        gc.store_data(object, 1, 0);
         graph.roots.push(object);
     }
     assert!(gc.usage().free_page_bytes < 32);
@@ -297,7 +297,7 @@ fn wide_gaps_are_open_to_all() {
     let wide = rooted(&mut gc, &mut graph, 30_000);
     rooted(&mut gc, &mut graph, 4096);
     while gc.alloc_as_is(400).is_ok_and(|object| {
-        gc.store(object, 1, 0);
+        gc.store_data(object, 1, 0);
         graph.roots.push(object);
         true
     }) {}
@@ -323,7 +323,7 @@ fn a_program_without_large_objects_has_no_reserve() {
             let object = gc.alloc(&mut graph, nth * 7919 % 4000 + 8).ok();
             served.push(object.map(|object| (object, gc.totals().collections)));
             if let Some(object) = object.filter(|_| nth % 3 == 0) {
-                gc.store(object, 1, 0);
+                gc.store_data(object, 1, 0);
                 graph.roots.push(object);
             }
             if object.is_none() {
@@ -418,7 +418,7 @@ fn a_fixed_heap_never_grows() {
             graph.roots.extend(served.ok().filter(|_| nth % 300 > 250));
             served.iter().for_each(|&object| {
                 if nth % 300 > 250 {
-                    gc.store(object, 1, 0);
+                    gc.store_data(object, 1, 0);
                 }
             });
             if served.is_err() {
@@ -445,8 +445,8 @@ fn exhaustion_is_a_value_at_every_point() {
             let empty = gc.space().largest_request();
             for round in 0..60 {
                 while let Ok(object) = gc.alloc(&mut graph, 20 + round * 8) {
-                    gc.store(object, 1, 0);
-                    gc.store(object, 2, round as u32);
+                    gc.store_data(object, 1, 0);
+                    gc.store_data(object, 2, round as u32);
                     graph.roots.push(object);
                 }
                 let objects = gc.objects().collect::<Vec<_>>();

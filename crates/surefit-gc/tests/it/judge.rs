@@ -122,9 +122,11 @@ fn the_judge_objects_to_a_word_that_changed() {
     let (object, mut random) = (world.object(id), Random(1));
     for word in 0..9 {
         let sound = world.gc.load(object, word);
-        world.gc.store(object, word, sound ^ 1 << random.below(32));
+        world
+            .gc
+            .store_data(object, word, sound ^ 1 << random.below(32));
         assert!(world.verify().is_err(), "word {word}");
-        world.gc.store(object, word, sound);
+        world.gc.store_data(object, word, sound);
     }
     assert_eq!(world.verify(), Ok(()));
 }

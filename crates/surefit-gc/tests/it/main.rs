@@ -13,3 +13,4 @@ mod judge;
 mod shapes;
 mod survey;
 mod traced;
+mod words;

@@ -14,12 +14,12 @@ fn node(gc: &mut Heap<'_>, graph: &mut Graph, slots: u32) -> Object {
     let object = gc
         .alloc(graph, (HEAD + slots) as usize * 4)
         .expect("large enough");
-    gc.store(object, 1, slots);
+    gc.store_data(object, 1, slots);
     object
 }
 
 fn link(gc: &mut Heap<'_>, from: Object, slot: u32, to: Object) {
-    gc.store(from, HEAD + slot, to.number());
+    gc.store(from, HEAD + slot, Some(to));
 }
 
 /// Builds a graph with a root, and verifies that all of it stays, and that all of it is freed

@@ -196,8 +196,8 @@ fn draining() {
             unreachable!()
         };
         let child = gc.alloc_as_is(12).expect("room");
-        gc.store(second, 0, child.number());
-        gc.store(child, 0, second.number());
+        gc.store(second, 0, Some(child));
+        gc.store(child, 0, Some(second));
         gc.collect(program);
         let scans = [second, child, first].map(|object| Asked::Scan(object, 0));
         assert_eq!(

@@ -18,8 +18,8 @@ pub(super) trait Heap {
     /// Reads a word.
     fn load(&self, object: Object, word: u32) -> u32;
 
-    /// Writes a word that may hold a reference.
-    fn store(&mut self, object: Object, word: u32, value: u32);
+    /// Writes a reference, or none.
+    fn store(&mut self, object: Object, word: u32, to: Option<Object>);
 
     /// Writes a word that never holds one.
     fn store_data(&mut self, object: Object, word: u32, value: u32);
@@ -48,13 +48,13 @@ impl<S: Space, K: Clock> Heap for Collector<'_, S, K> {
     }
 
     #[inline]
-    fn store(&mut self, object: Object, word: u32, value: u32) {
-        self.store(object, word, value);
+    fn store(&mut self, object: Object, word: u32, to: Option<Object>) {
+        self.store(object, word, to);
     }
 
     #[inline]
     fn store_data(&mut self, object: Object, word: u32, value: u32) {
-        self.store(object, word, value);
+        self.store_data(object, word, value);
     }
 }
 
@@ -80,8 +80,8 @@ impl<S: Stepwise, K: Clock> Heap for Incremental<'_, S, K> {
     }
 
     #[inline]
-    fn store(&mut self, object: Object, word: u32, value: u32) {
-        self.store(object, word, value);
+    fn store(&mut self, object: Object, word: u32, to: Option<Object>) {
+        self.store(object, word, to);
     }
 
     #[inline]
@@ -110,8 +110,8 @@ impl<S: OneByOne, K: Clock> Heap for Generational<'_, S, K> {
     }
 
     #[inline]
-    fn store(&mut self, object: Object, word: u32, value: u32) {
-        self.store(object, word, value);
+    fn store(&mut self, object: Object, word: u32, to: Option<Object>) {
+        self.store(object, word, to);
     }
 
     #[inline]

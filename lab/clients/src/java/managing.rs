@@ -133,8 +133,8 @@ macro_rules! heap_of {
             }
 
             #[inline]
-            fn store(&mut self, object: Object, word: u32, value: u32) {
-                self.gc.store(object, word, value);
+            fn store(&mut self, object: Object, word: u32, to: Option<Object>) {
+                self.gc.store(object, word, to);
             }
 
             #[inline]
@@ -194,7 +194,7 @@ impl<S: Counts> Managing for TwoGenerations<'_, '_, S> {
     }
 
     fn walked(&mut self, client: &mut Mutator) {
-        if self.gc.young().1 >= self.young_bytes {
+        if self.gc.young().1 as u64 >= self.young_bytes {
             self.gc.collect_young(client);
         }
     }

@@ -173,7 +173,7 @@ impl Mutator {
         for reference in change.references {
             let to = reference.target;
             match self.find(gc, to) {
-                Some(target) => gc.store(object, FIRST_SLOT + reference.slot, target.number()),
+                Some(target) => gc.store(object, FIRST_SLOT + reference.slot, Some(target)),
                 None => freed(Freed { from, to }),
             }
         }
@@ -212,7 +212,7 @@ impl Mutator {
 fn clear<G: Heap>(gc: &mut G, object: Object) {
     let slots = gc.load(object, SLOTS) & !HAS_CLASS_LEVEL;
     gc.store_data(object, SLOTS, slots);
-    (0..slots).for_each(|slot| gc.store(object, FIRST_SLOT + slot, 0));
+    (0..slots).for_each(|slot| gc.store(object, FIRST_SLOT + slot, None));
 }
 
 impl<S: Space> Client<S> for Mutator {

@@ -241,8 +241,8 @@ impl<S: Observed> Replay<'_, '_, S> {
             allocation: self.gc.totals().allocations,
             bytes: given.bytes,
             refused,
-            free_bytes: swept.free_bytes,
-            largest_free_bytes: swept.largest_free_bytes,
+            free_bytes: swept.free_bytes as u64,
+            largest_free_bytes: swept.largest_free_bytes as u64,
         }
     }
 

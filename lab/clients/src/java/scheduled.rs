@@ -186,7 +186,7 @@ impl<S: Stepwise> Replay<'_, S> {
             self.largest_cycle = self.largest_cycle.max(cycle.work);
             if let Some(floating) = &mut self.floating {
                 let reached = self.mutator.reached_bytes(gc);
-                floating.add(cycle.live_bytes, reached);
+                floating.add(cycle.live_bytes as u64, reached);
             }
         }
         if full < self::full(gc.steps()) {
@@ -261,9 +261,9 @@ impl<S: Stepwise> Heap for Metered<'_, S> {
         self.gc.load(object, word)
     }
 
-    fn store(&mut self, object: Object, word: u32, value: u32) {
+    fn store(&mut self, object: Object, word: u32, to: Option<Object>) {
         self.log.pass(1);
-        self.gc.store(object, word, value);
+        self.gc.store(object, word, to);
     }
 
     fn store_data(&mut self, object: Object, word: u32, value: u32) {

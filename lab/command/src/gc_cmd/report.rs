@@ -347,11 +347,11 @@ impl CollectionRow {
             allocations: collected.allocations,
             request_bytes,
             live_objects: swept.live_objects,
-            live_bytes: swept.live_bytes,
+            live_bytes: swept.live_bytes as u64,
             freed_objects: swept.freed_objects,
             free_chunks: swept.free_chunks,
-            free_bytes: swept.free_bytes,
-            largest_free_bytes: swept.largest_free_bytes,
+            free_bytes: swept.free_bytes as u64,
+            largest_free_bytes: swept.largest_free_bytes as u64,
         }
     }
 

@@ -1,7 +1,7 @@
 //! The types of objects of an arena in steps: all that changes references tells the collector.
 //!
-//! A cell of `core` cannot tell it. It is allowed where its value is `'static`, because no
-//! reference is; so `Cell<u32>` is, and `Cell<Option<Gc>>` is not. A [`OnceCell`] is allowed: what
+//! A cell of `core` cannot tell it. It is allowed where its value is [`NoGc`], and so holds no
+//! reference; so `Cell<u32>` is, and `Cell<Option<Gc>>` is not. A [`OnceCell`] is allowed: what
 //! it holds cannot be removed through a shared reference, and the barrier is for what is removed.
 
 use core::cell::{Cell, OnceCell, RefCell};
@@ -9,14 +9,14 @@ use core::marker::PhantomData;
 
 use crate::arena::array::{GcArray, GcStr};
 use crate::arena::gc::Gc;
+use crate::arena::no_gc::NoGc;
 use crate::arena::trace::Trace;
 
 /// A type whose values can be objects of a [`StepArena`](crate::StepArena): where a reference may
 /// be replaced or removed, it is in a [`GcCell`](crate::GcCell).
 ///
 /// `#[derive(Trace)]` implements it if all fields that are not skipped implement it. A
-/// [`Cell`] or [`RefCell`] implements it only if its value is `'static`, as no reference
-/// is. So an error may also say that a lifetime must outlive `'static`.
+/// [`Cell`] or [`RefCell`] implements it only if its value is [`NoGc`]: it holds no reference.
 ///
 /// A type that contains itself through a `Box` or `Vec` needs an implementation by hand, or a
 /// [`Gc`] in place of the box: the compiler does not prove a demand that rests on itself.
@@ -59,8 +59,8 @@ barriered! {
     [T: Barriered] core::cmp::Reverse<T>;
     [T: Barriered] core::num::Wrapping<T>;
     [T: Barriered] OnceCell<T>;
-    [T: Trace + ?Sized + 'static] Cell<T>;
-    [T: Trace + ?Sized + 'static] RefCell<T>;
+    [T: Trace + ?Sized + NoGc] Cell<T>;
+    [T: Trace + ?Sized + NoGc] RefCell<T>;
 }
 
 // SAFETY: B1: a string does not change.

@@ -158,7 +158,7 @@ impl<I: Index> StepStore<'_, I> {
         let (state, base) = (&mut self.state, &mut self.base);
         (state.phase, state.cursor) = (ArenaPhase::Idle, 0);
         state.cycle.live_objects = state.live_objects;
-        state.cycle.live_bytes = live_bytes as u64;
+        state.cycle.live_bytes = live_bytes;
         let (cycle, steps) = (&state.cycle, &mut state.steps);
         steps.cycles += 1;
         steps.shaded += cycle.shaded;

@@ -92,6 +92,7 @@ mod tests;
 mod weak;
 
 use super::collect::ArenaTotals;
+use super::collected::Collected;
 use super::full::Full;
 use super::limits::Limits;
 use super::root::{Lists, Root, Rootable, unbranded};
@@ -300,11 +301,11 @@ impl<'m, R: for<'gc> Rootable<'gc> + ?Sized, I: Index> StepArena<'m, R, I> {
     }
 
     /// Frees every object that the root does not lead to: finishes the cycle that runs, and then
-    /// runs a whole one. Returns the work; [`StepArena::cycle`] says what it freed.
+    /// runs a whole one. [`StepArena::steps`] counts its work.
     ///
     /// # Panics
     /// As [`StepArena::step`].
-    pub fn collect(&mut self) -> Step {
+    pub fn collect(&mut self) -> Collected {
         self.store.collect(&self.root)
     }
 

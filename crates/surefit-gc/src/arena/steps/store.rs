@@ -10,6 +10,7 @@ use super::phase::ArenaPhase;
 use super::tables::{State, Tables};
 use crate::arena::allocator::Allocator;
 use crate::arena::collect::{ArenaTotals, MARKED_BYTES, Store};
+use crate::arena::collected::Collected;
 use crate::arena::limits::Limits;
 use crate::arena::supply::Supply;
 use crate::arena::trace::{Trace, Tracer};
@@ -130,11 +131,13 @@ impl<'m, I: Index> StepStore<'m, I> {
         self.did(roots + work)
     }
 
-    pub(super) fn collect(&mut self, root: &impl Trace) -> Step {
-        let finished = self.finish(root).work;
-        let roots = self.start(root).work;
-        let work = self.finish(root).work;
-        self.did(finished + roots + work)
+    pub(super) fn collect(&mut self, root: &impl Trace) -> Collected {
+        let before = self.state.steps.freed_objects;
+        self.finish(root);
+        self.start(root);
+        self.finish(root);
+        let freed = self.state.steps.freed_objects - before;
+        self.base.collected(freed, self.state.live_objects)
     }
 
     /// Finishes the cycle that runs, because there is no room. Returns whether one did.
@@ -152,8 +155,9 @@ impl<'m, I: Index> StepStore<'m, I> {
     /// Runs a whole cycle, because there is no room, and grows.
     pub(super) fn make_room(&mut self, root: &impl Trace, bytes: usize) {
         self.state.steps.whole += 1;
-        let work = self.collect(root).work;
-        self.forced(work);
+        let before = self.state.steps.work;
+        self.collect(root);
+        self.forced(self.state.steps.work - before);
         self.base.grow_to(bytes);
     }
 

@@ -103,7 +103,7 @@ pub use promotions::Promotions;
 /// for nth in 0..100_000 {
 ///     let pair = gc.alloc(&mut pairs, 8)?;
 ///     if nth % 100 == 0 {
-///         gc.store_reference(pair, 0, pairs.stack.pop());
+///         gc.store(pair, 0, pairs.stack.pop());
 ///         pairs.stack.push(pair);
 ///     }
 /// }
@@ -257,12 +257,12 @@ unsafe impl Space for Nursery<'_> {
         let (usage, objects) = (self.usage(), self.object_count());
         Swept {
             live_objects: objects,
-            live_bytes: usage.block_bytes as u64,
+            live_bytes: usage.block_bytes,
             freed_objects: before - objects,
             free_chunks: free_blocks(&self.old.heap)
                 + u64::from(self.eden.top() < self.eden.units()),
             free_bytes: free_bytes(&usage),
-            largest_free_bytes: self.old.heap.details().largest_free_bytes() as u64,
+            largest_free_bytes: self.old.heap.details().largest_free_bytes(),
             visited: swept.visited + u64::from(headers),
         }
     }

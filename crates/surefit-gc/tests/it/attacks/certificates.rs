@@ -229,7 +229,7 @@ fn readings_of_the_clock_take_nothing_from_the_units_of_a_quantum() {
             now.set(now.get() + 10);
             let object = gc.alloc(&mut client, 12).expect("room");
             if nth < LIVE - 1 {
-                gc.store_reference(object, 0, client.roots.pop());
+                gc.store(object, 0, client.roots.pop());
                 client.roots.push(object);
             }
         }

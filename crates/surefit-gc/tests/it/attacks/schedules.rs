@@ -208,7 +208,7 @@ fn a_scheduled_collector_with_a_clock_that_unwinds_stays_sound() {
         for nth in 0..300 {
             let step = catch_unwind(AssertUnwindSafe(|| {
                 if let Ok(object) = gc.alloc(&mut list, 24) {
-                    gc.store_reference(object, 0, list.0.pop());
+                    gc.store(object, 0, list.0.pop());
                     list.0.push(object);
                 }
                 let is_due = gc.due();

@@ -80,7 +80,7 @@ fn fill<S: Stepwise>(
     let mut dead = Vec::new();
     for _ in 0..objects {
         let object = gc.alloc(client, 24).expect("room");
-        gc.store_reference(object, 0, client.list.0.pop());
+        gc.store(object, 0, client.list.0.pop());
         client.list.0.push(object);
         let garbage = gc.alloc(client, 16).expect("room");
         client.weak.push(Some(garbage));
@@ -154,8 +154,8 @@ fn stale_and_forged_references_are_told_in_every_phase() {
             assert_eq!(gc.contains(object), !is_known_dead, "{phase:?}");
             assert_eq!(gc.upgrade(object).is_none(), is_known_dead);
             let stored = catch_unwind(AssertUnwindSafe(|| {
-                gc.store_reference(live, 1, Some(object));
-                gc.store_reference(live, 1, None);
+                gc.store(live, 1, Some(object));
+                gc.store(live, 1, None);
             }));
             assert_eq!(stored.is_err(), is_known_dead);
         }
@@ -167,10 +167,10 @@ fn stale_and_forged_references_are_told_in_every_phase() {
                 assert_eq!(gc.upgrade(forged), None);
                 let calls: [&mut dyn FnMut(&mut Incremental<'_, _>); 5] = [
                     &mut |gc| _ = gc.load(forged, 0),
-                    &mut |gc| gc.store(forged, 0, 1),
+                    &mut |gc| gc.store(forged, 0, None),
                     &mut |gc| gc.store_data(forged, 0, 1),
                     &mut |gc| gc.store_u64(forged, 0, 1),
-                    &mut |gc| gc.store_reference(live, 1, Some(forged)),
+                    &mut |gc| gc.store(live, 1, Some(forged)),
                 ];
                 if !(40..=2990).contains(&number) {
                     for call in calls {
@@ -198,7 +198,7 @@ fn a_reference_overwritten_as_data_is_lost_and_told() {
     let second = gc.reference(first, 0).expect("a list");
     let third = gc.reference(second, 0).expect("a list");
     // With a barrier, the rest of the list is kept.
-    gc.store_reference(second, 0, None);
+    gc.store(second, 0, None);
     client.list.0.push(third);
     // Without one, it is not.
     gc.store_data(first, 0, 0);
@@ -318,25 +318,6 @@ fn numbers_and_bytes_are_read_as_they_were_stored() {
     let mut region = JunkRegion::new(1 << 15, 1024, 1);
     let gc = Collector::compact_fit(region.memory(), &config, 4).expect("large enough");
     judged(Incremental::over(gc));
-}
-
-/// What either half of a number loses is kept by the cycle that runs.
-#[test]
-fn either_half_of_a_number_that_is_overwritten_is_shaded() {
-    for word in [0, 1] {
-        let mut region = JunkRegion::new(1 << 14, 8, 1);
-        let mut gc = in_steps::<Lists>(&mut region, 8);
-        let mut client = Faulty::default();
-        fill(&mut gc, &mut client, 1);
-        let (root, lost) = (client.list.0[0], gc.alloc_as_is(24).expect("room"));
-        gc.store_reference(root, word, Some(lost));
-        gc.start(&mut client);
-        gc.store_u64(root, 0, 0);
-        gc.finish(&mut client);
-        assert_eq!((gc.contains(lost), gc.cycle().shaded), (true, 1));
-        gc.collect(&mut client);
-        assert!(!gc.contains(lost));
-    }
 }
 
 /// A client that reads the same numbers while it is scanned.

@@ -300,10 +300,9 @@ impl<'m, S: OneByOne> Aged<'m, S> {
         let (object, target) = (self.object(from), to.map(|to| self.object(to)));
         let (word, number) = (HEAD + slot as u32, target.map_or(0, Object::number));
         self.nodes.get_mut(&from).expect("not freed").slots[slot] = to;
-        match (self.forgets, slot % 2) {
-            (Forgets::Links, _) => self.gc.store_data(object, word, number),
-            (_, 0) => self.gc.store_reference(object, word, target),
-            _ => self.gc.store(object, word, number),
+        match self.forgets {
+            Forgets::Links => self.gc.store_data(object, word, number),
+            _ => self.gc.store(object, word, target),
         }
         let is_young = to.is_some_and(|to| !self.old.contains(&to));
         if is_young && self.old.contains(&from) {

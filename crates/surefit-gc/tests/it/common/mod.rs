@@ -276,7 +276,7 @@ impl<'m, S: Space> World<'m, S> {
             words,
         }));
         for word in 0..words {
-            self.gc.store(object, word, self.expected(id, word));
+            self.gc.store_data(object, word, self.expected(id, word));
         }
         self.graph.first.get_or_insert(object);
         self.roots.push(id);
@@ -289,8 +289,7 @@ impl<'m, S: Space> World<'m, S> {
     pub fn link(&mut self, from: usize, slot: usize, to: Option<usize>) {
         let (object, target) = (self.object(from), to.map(|to| self.object(to)));
         self.nodes[from].as_mut().expect("alive").slots[slot] = to;
-        self.gc
-            .store(object, HEAD + slot as u32, target.map_or(0, Object::number));
+        self.gc.store(object, HEAD + slot as u32, target);
         if to.is_none() {
             self.search();
         }

@@ -283,7 +283,7 @@ impl<'m, S: Stepwise> Steps<'m, S> {
         let (object, target) = (self.object(from), to.map(|to| self.object(to)));
         let word = HEAD + slot as u32;
         self.nodes.get_mut(&from).expect("not freed").slots[slot] = to;
-        self.gc.store_reference(object, word, target);
+        self.gc.store(object, word, target);
         self.search();
         self.verify()
     }

@@ -78,9 +78,9 @@ pub(crate) fn run<S: OneByOne>(
 }
 
 /// The bytes of all live objects. A free list counts no others.
-fn bytes<S: OneByOne>(gc: &Generational<'_, S>) -> u64 {
+fn bytes<S: OneByOne>(gc: &Generational<'_, S>) -> usize {
     gc.objects()
-        .map(|object| u64::from(gc.words(object)) * 4)
+        .map(|object| gc.words(object) as usize * 4)
         .sum()
 }
 
@@ -228,7 +228,7 @@ fn old_list<'m>(
     for _ in 0..objects {
         let object = gc.alloc(&mut graph, 12).expect("room");
         gc.store_data(object, 1, 1);
-        gc.store_reference(object, 2, graph.roots.pop());
+        gc.store(object, 2, graph.roots.pop());
         graph.roots.push(object);
     }
     let full = gc.collect(&mut graph);
@@ -268,7 +268,7 @@ fn minor_collections_look_at_what_was_written() {
     let mut region = JunkRegion::new(1 << 16, 64, 1);
     let (mut gc, mut graph) = old_list(&mut region, 500);
     let (young, root) = (gc.alloc_as_is(12).expect("room"), graph.roots[0]);
-    gc.store_reference(root, 2, Some(young));
+    gc.store(root, 2, Some(young));
     assert!(gc.is_remembered(root) && !gc.is_old(young));
     let minor = gc.collect_young(&mut graph);
     let told = (minor.remembered, minor.marked, minor.scanned_objects);
