@@ -20,6 +20,7 @@ lab/clients/src/lua/memory.rs
 lab/clients/src/lua/reserve.rs
 lab/clients/src/lua/vm.rs
 crates/surefit-compact/src/address.rs
+crates/surefit-compact/src/boxed.rs
 crates/surefit-compact/src/brand.rs
 crates/surefit-compact/src/branded/handle.rs
 crates/surefit-compact/src/branded/heap.rs

@@ -124,6 +124,15 @@ impl<W: Width<Generation = ()>, G: Counted> KeyHeap<'_, W, G> {
         Ok(self.key_of(&bytes))
     }
 
+    /// Copies bytes into the heap, as [`Heap::insert_bytes`](crate::Heap::insert_bytes).
+    ///
+    /// # Errors
+    /// As [`KeyHeap::alloc`].
+    pub fn insert_bytes(&self, source: &[u8]) -> Result<ByteKey<u8>, Refused> {
+        let bytes = self.as_heap().insert_bytes(source)?;
+        Ok(self.key_of(&bytes))
+    }
+
     /// The bytes from `offset` to the end of their piece or of the object; empty at the end of the
     /// object.
     ///

@@ -103,6 +103,30 @@ impl<W: Width> Heap<'_, W> {
         Ok(unsafe { bytes.assume_init() })
     }
 
+    /// Copies bytes into the heap, as a byte object of their length. Never moves an object.
+    ///
+    /// # Errors
+    /// What was exhausted; the heap is unchanged.
+    ///
+    /// # Examples
+    /// ```
+    /// use surefit_compact::{Config, Heap};
+    ///
+    /// static CONFIG: Config = Config::DEFAULT;
+    /// let mut memory = vec![core::mem::MaybeUninit::uninit(); 1 << 20];
+    /// let heap: Heap = Heap::new(&mut memory, &CONFIG)?;
+    /// let name = heap.insert_bytes("a name".as_bytes())?;
+    /// assert_eq!(heap.chunk(&name, 2), b"name");
+    /// # Ok::<(), surefit_core::Refused>(())
+    /// ```
+    pub fn insert_bytes(&self, source: &[u8]) -> Result<Bytes<u8>, Refused> {
+        let bytes = self.alloc(Layout::for_value(source))?;
+        // SAFETY: nothing reads the bytes before `write_at` has written all of them.
+        let mut bytes = unsafe { bytes.assume_init() };
+        self.write_at(&mut bytes, 0, source);
+        Ok(bytes)
+    }
+
     /// Frees a byte object. May move up to two objects per piece.
     ///
     /// # Panics

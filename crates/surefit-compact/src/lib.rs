@@ -74,6 +74,8 @@
 mod address;
 mod banks;
 pub mod bounds;
+#[cfg(feature = "std")]
+mod boxed;
 mod brand;
 pub mod branded;
 mod byte_key;
@@ -111,6 +113,9 @@ mod supply;
 mod width;
 mod windows;
 
+#[cfg(feature = "std")]
+#[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+pub use boxed::BoxedHeap;
 pub use byte_key::ByteKey;
 pub use certify::{Certificate, Demand, DemandMeter};
 pub use config::{Config, ConfigError};

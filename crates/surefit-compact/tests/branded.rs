@@ -259,6 +259,10 @@ fn values_of_any_size_and_alignment_come_back_or_live() {
         assert!(heap.resize(&mut bytes, bytes_of(1 << 40)).is_err());
         assert_eq!(heap.chunk(&bytes, 0), [0; 10]);
         heap.free_bytes(bytes);
+        let bytes = heap.insert_bytes(b"copied").expect("room");
+        assert_eq!((heap.chunk(&bytes, 0), bytes.len()), (&b"copied"[..], 6));
+        heap.free_bytes(bytes);
+        assert!(heap.insert_bytes(&vec![7; 2 << 20]).is_err());
     });
     assert_eq!(heap.stats().live_blocks, 0);
 }

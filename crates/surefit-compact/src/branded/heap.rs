@@ -205,6 +205,15 @@ impl<'m, B, W: Width> BrandedHeap<'m, B, W> {
         Ok(BrandedBytes::new(bytes.name.index(), bytes.len()))
     }
 
+    /// Copies bytes into the heap, as [`Heap::insert_bytes`].
+    ///
+    /// # Errors
+    /// As [`Heap::alloc`].
+    pub fn insert_bytes(&self, source: &[u8]) -> Result<BrandedBytes<B, u8>, Refused> {
+        let bytes = self.heap.insert_bytes(source)?;
+        Ok(BrandedBytes::new(bytes.name.index(), bytes.len()))
+    }
+
     /// Frees a byte object. May move up to two objects per piece.
     #[inline]
     pub fn free_bytes<Y: Byte>(&mut self, bytes: BrandedBytes<B, Y>) {

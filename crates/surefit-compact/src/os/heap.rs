@@ -270,7 +270,7 @@ impl<'c, W: Width> OsHeap<'c, W> {
     }
 
     /// The heap itself, for everything that a shared borrow allows: [`Heap::chunk`],
-    /// [`Heap::read_at`], [`Heap::write_at`], [`Heap::usage`], …
+    /// [`Heap::cursor`], [`Heap::usage`], …
     #[inline]
     #[must_use]
     pub fn heap(&self) -> &Heap<'_, W> {
@@ -356,6 +356,33 @@ impl<'c, W: Width> OsHeap<'c, W> {
             Err(refused) if self.relieves(refused) => self.heap.alloc_zeroed(layout),
             allocated => allocated,
         }
+    }
+
+    /// As [`Heap::insert_bytes`].
+    ///
+    /// # Errors
+    /// As [`OsHeap::alloc`].
+    pub fn insert_bytes(&self, source: &[u8]) -> Result<Bytes<u8>, Refused> {
+        match self.heap.insert_bytes(source) {
+            Err(refused) if self.relieves(refused) => self.heap.insert_bytes(source),
+            inserted => inserted,
+        }
+    }
+
+    /// As [`Heap::read_at`].
+    ///
+    /// # Panics
+    /// As [`Heap::read_at`].
+    pub fn read_at<B: Byte>(&self, bytes: &Bytes<B>, offset: usize, target: &mut [B]) {
+        self.heap.read_at(bytes, offset, target);
+    }
+
+    /// As [`Heap::write_at`].
+    ///
+    /// # Panics
+    /// As [`Heap::write_at`].
+    pub fn write_at<B: Byte>(&self, bytes: &mut Bytes<B>, offset: usize, source: &[B]) {
+        self.heap.write_at(bytes, offset, source);
     }
 
     /// As [`Heap::resize`].

@@ -393,10 +393,10 @@ fn every_function_of_the_heap_is_there() {
     assert_eq!((*heap.get(&number), heap.remove(number)), (8, 8));
     let layout = |bytes| Layout::array::<u8>(bytes).expect("valid");
     let mut text = heap.alloc_zeroed(layout(20_000)).expect("room");
-    heap.heap().write_at(&mut text, 9_000, b"pieces");
+    heap.write_at(&mut text, 9_000, b"pieces");
     heap.resize(&mut text, layout(30_000)).expect("room");
     let mut read = [0; 6];
-    heap.heap().read_at(&text, 9_000, &mut read);
+    heap.read_at(&text, 9_000, &mut read);
     assert_eq!((&read, heap.compact(10)), (b"pieces", 0));
     assert!(matches!(
         heap.resize(&mut text, layout(2 * MIB)),
@@ -409,6 +409,13 @@ fn every_function_of_the_heap_is_there() {
     heap.free_bytes(text);
     let raw = heap.alloc(layout(1)).expect("room");
     heap.free_bytes(raw);
+    let copy = heap.insert_bytes(b"pieces").expect("room");
+    assert_eq!(heap.heap().chunk(&copy, 0), b"pieces");
+    heap.free_bytes(copy);
+    assert!(matches!(
+        heap.insert_bytes(&[7; 2 * MIB]),
+        Err(Refused::Limit { .. })
+    ));
     sound(&heap);
     let mut other: OsHeap = OsHeap::new(&CONFIG, Limits::new(MIB, MIB)).expect("reserved");
     let foreign = other.insert(1_u8).expect("room");
