@@ -37,15 +37,6 @@ extern "C" fn surefit_defrag_hint(object: *const c_void) -> bool {
     SurefitMalloc.defrag_hint(object)
 }
 
-/// Called at the end of the process, after the program's own functions.
-extern "C" fn finish() {
-    surefit_malloc::write_statistics();
-}
-
-#[used]
-#[unsafe(link_section = ".fini_array")]
-static FINISH: extern "C" fn() = finish;
-
 #[cfg(panic = "abort")]
 mod alone {
     use core::panic::PanicInfo;

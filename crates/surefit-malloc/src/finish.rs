@@ -10,10 +10,15 @@ use crate::process::{heap_if_begun, options};
 use crate::report::{Json, Lines};
 use crate::text::{Descriptor, say, write};
 
-/// Writes the statistics that SUREFIT_STATS asks for; the library to preload calls this at the end
-/// of the process. Files are appended to, so that processes of one program do not overwrite each
-/// other's.
-pub fn write_statistics() {
+/// Called at the end of the process, after the program's own functions. It is here, and not in the
+/// library to preload, so that Rust programs with this allocator write too.
+#[used]
+#[unsafe(link_section = ".fini_array")]
+static FINISH: extern "C" fn() = write_statistics;
+
+/// Writes the statistics that SUREFIT_STATS asks for. Files are appended to, so that processes of
+/// one program do not overwrite each other's.
+extern "C" fn write_statistics() {
     let options = options();
     let to = match (options.statistics, options.file()) {
         (Statistics::None, _) => return,

@@ -36,7 +36,6 @@ mod text;
 mod thread;
 mod word;
 
-pub use finish::write_statistics;
 pub use global::SurefitMalloc;
 pub use process::prepare_forks;
 

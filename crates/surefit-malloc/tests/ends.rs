@@ -1,0 +1,74 @@
+//! However a Rust program with this allocator ends, it writes the statistics that it is asked for.
+//! This program begins itself again, and looks what that wrote.
+
+#[cfg(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64"))]
+mod linux {
+    use std::process::{Command, Output, exit};
+    use std::{env, fs};
+
+    use surefit_malloc::SurefitMalloc;
+
+    #[global_allocator]
+    static ALLOCATOR: SurefitMalloc = SurefitMalloc;
+
+    /// How the program ends.
+    const ENDS: &str = "SUREFIT_TEST_ENDS";
+
+    /// The program as it ends in one way.
+    fn ends(how: &str, statistics: Option<&str>) -> Output {
+        let mut again = Command::new(env::current_exe().expect("a path"));
+        again.env(ENDS, how).env_remove("SUREFIT_STATS");
+        if let Some(statistics) = statistics {
+            again.env("SUREFIT_STATS", statistics);
+        }
+        again.output().expect("it begins")
+    }
+
+    fn is_json(line: &str) -> bool {
+        line.starts_with('{') && line.contains("\"allocated\"") && line.ends_with('}')
+    }
+
+    fn judge(how: &str, code: i32) {
+        let output = ends(how, Some("json"));
+        let errors = String::from_utf8(output.stderr).expect("text");
+        let written = errors.lines().filter(|line| is_json(line)).count();
+        assert_eq!(
+            (output.status.code(), written),
+            (Some(code), 1),
+            "{how}: {errors}"
+        );
+        let output = ends(how, None);
+        let errors = String::from_utf8(output.stderr).expect("text");
+        assert!(!errors.contains("allocated"), "{how}: {errors}");
+    }
+
+    pub(super) fn main() {
+        match env::var(ENDS).as_deref() {
+            Ok("returns") => return,
+            Ok("exits") => exit(3),
+            Ok("panics") => panic!("as asked"),
+            _ => {}
+        }
+        judge("returns", 0);
+        judge("exits", 3);
+        judge("panics", 101);
+        let file = env::temp_dir().join(format!("surefit-ends-{}.json", std::process::id()));
+        let to = format!("file:{}", file.display());
+        for how in ["returns", "exits"] {
+            assert!(ends(how, Some(&to)).stderr.is_empty());
+        }
+        let written = fs::read_to_string(&file).expect("it was written");
+        fs::remove_file(&file).expect("it is there");
+        assert_eq!(
+            written.lines().filter(|line| is_json(line)).count(),
+            2,
+            "{written}"
+        );
+        println!("test ends ... ok");
+    }
+}
+
+fn main() {
+    #[cfg(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64"))]
+    linux::main();
+}
