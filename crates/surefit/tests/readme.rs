@@ -42,6 +42,7 @@ const HERE: &str = concat!(
     include_str!("readme.rs"),
     include_str!("../examples/first.rs"),
     include_str!("../examples/cycle.rs"),
+    include_str!("../../surefit-locked/README.md"),
     include_str!("../../../firmware/sensor/src/main.rs"),
     include_str!("../../../firmware/sensor/build.rs")
 );
@@ -69,7 +70,7 @@ fn every_snippet_stands_here() {
     let snippets: Vec<_> = blocks
         .filter_map(|block| block.split("```").next())
         .collect();
-    assert_eq!(snippets.len(), 19);
+    assert_eq!(snippets.len(), 22);
     for snippet in snippets {
         assert!(
             here.contains(&bare(snippet)),
@@ -160,6 +161,62 @@ fn a_certified_heap() -> Done {
     let heap: Heap = Heap::new(MEMORY.take().expect("taken once"), &CONFIG)?;
     heap.check()?;
     Ok(())
+}
+
+mod names {
+    use std::collections::HashMap;
+
+    use surefit::Refused;
+    use surefit::compact::{BoxedHeap, Bytes, Config, Heap};
+
+    static CONFIG: Config = Config::DEFAULT;
+
+    struct Names {
+        heap: BoxedHeap, // or OsHeap<'static>
+        names: HashMap<u32, Bytes>,
+    }
+
+    impl Names {
+        fn new() -> Result<Self, Refused> {
+            let heap = Heap::boxed(1 << 20, &CONFIG)?;
+            Ok(Self {
+                heap,
+                names: HashMap::new(),
+            })
+        }
+
+        fn set(&mut self, id: u32, name: &str) -> Result<(), Refused> {
+            let new = self.heap.insert_bytes(name.as_bytes())?; // the characters are in the heap
+            if let Some(old) = self.names.insert(id, new) {
+                self.heap.free_bytes(old); // a handle that is dropped instead leaks its object
+            }
+            Ok(())
+        }
+
+        fn read(&self, id: u32, into: &mut Vec<u8>) {
+            into.clear();
+            if let Some(name) = self.names.get(&id) {
+                self.heap
+                    .chunks(name)
+                    .for_each(|chunk| into.extend_from_slice(chunk));
+            }
+        }
+    }
+
+    #[test]
+    fn a_heap_in_a_struct() -> Result<(), Refused> {
+        let mut names = Names::new()?;
+        let long = "a long name ".repeat(1000);
+        for (id, name) in [(1, "a name"), (1, &long), (2, "another")] {
+            names.set(id, name)?;
+        }
+        let mut read = Vec::new();
+        names.read(1, &mut read);
+        assert_eq!(read, long.as_bytes());
+        names.read(3, &mut read);
+        assert_eq!(read, b"");
+        Ok(())
+    }
 }
 
 fn a_locked_heap() -> Done {
