@@ -31,13 +31,13 @@ use crate::width::{Wide, Width};
 /// # Examples
 /// ```
 /// use std::collections::HashMap;
-/// use surefit_compact::{BoxedHeap, Bytes, Config, Heap};
+/// use surefit_compact::{BoxedHeap, Bytes, Config, Heap, Narrow};
 /// use surefit_core::Refused;
 ///
-/// static CONFIG: Config = Config::DEFAULT;
+/// static CONFIG: Config = Config::SMALL;
 ///
 /// /// Strings by number, in one megabyte.
-/// struct Strings { heap: BoxedHeap, known: HashMap<u64, Bytes> }
+/// struct Strings { heap: BoxedHeap<Narrow>, known: HashMap<u64, Bytes> }
 ///
 /// impl Strings {
 ///     fn new() -> Result<Self, Refused> {

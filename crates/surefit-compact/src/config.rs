@@ -25,8 +25,8 @@ pub struct Config {
 }
 
 impl Config {
-    /// 16 KiB pages, classes at 1/8 spacing, the default hole bound, byte objects over 4 KiB in
-    /// pieces: of 16 KiB first, the rest of 4 KiB.
+    /// For heaps of more than 1 MiB: 16 KiB pages, classes at 1/8 spacing, the default hole bound,
+    /// byte objects over 4 KiB in pieces: of 16 KiB first, the rest of 4 KiB.
     #[cfg(all(feature = "holes", feature = "many-classes"))]
     #[cfg_attr(docsrs, doc(cfg(all(feature = "holes", feature = "many-classes"))))]
     pub const DEFAULT: Self = match Self::new(Geometry::DEFAULT, Bound::DEFAULT) {

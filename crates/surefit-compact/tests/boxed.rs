@@ -9,6 +9,7 @@ use surefit_core::Refused;
 
 static CONFIG: Config = Config::DEFAULT;
 static TINY: Config = Config::TINY;
+static SMALL: Config = Config::SMALL;
 static IN_PIECES: Config = match Config::DEFAULT.with_pieces(Some(512)) {
     Ok(config) => config,
     Err(_) => panic!("a power of two"),
@@ -143,4 +144,28 @@ fn bytes_are_copied_into_a_heap_with_keys() {
     assert_eq!(heap.chunk(key, 0), Ok(&b"a name"[..]));
     heap.free_bytes(key).expect("it lives");
     assert_eq!(heap.chunk(key, 0), Err(Refused::StaleHandle));
+}
+
+/// How many of the newest values a cache of 1 MiB keeps.
+fn kept<W: Width<Generation = ()>>(config: &'static Config) -> usize {
+    let mut heap = Heap::<W>::boxed(1 << 20, config).expect("large enough");
+    let mut values = std::collections::VecDeque::new();
+    for number in 0..20_000 {
+        let value = vec![7; 1 + number * 31 % 3000];
+        let new = loop {
+            match heap.insert_bytes(&value) {
+                Ok(new) => break new,
+                Err(_) => heap.free_bytes(values.pop_front().expect("it has a value")),
+            }
+        };
+        values.push_back(new);
+    }
+    assert_eq!(heap.check(), Ok(()));
+    values.len()
+}
+
+#[test]
+fn a_heap_of_a_megabyte_takes_the_small_configuration() {
+    let (small, default) = (kept::<Narrow>(&SMALL), kept::<Wide>(&CONFIG));
+    assert!(small >= 2 * default, "{small} and {default}");
 }
