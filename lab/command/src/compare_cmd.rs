@@ -253,6 +253,7 @@ mod tests {
                 threads: 1,
                 peak_live_bytes: 1000,
                 left_out: None,
+                beside_malloc: None,
                 rounds: ratios.len() as u32,
                 ablation: None,
                 results: vec![cf, tlsf],

@@ -55,7 +55,15 @@ fn in_one_line(message: &str) -> String {
     let first = paragraphs.next().unwrap_or_default();
     let first = first.strip_prefix("error: ").unwrap_or(&first).to_owned();
     let tips = paragraphs.filter_map(|text| Some(text.strip_prefix("tip: ")?.to_owned()));
+    let tips = tips.chain(program_tip(&first, message));
     tips.fold(first, |line, tip| format!("{line}; {tip}"))
+}
+
+/// What is missing where a verb that runs a program finds it among its own arguments.
+fn program_tip(first: &str, message: &str) -> Option<String> {
+    let stray = first.strip_prefix("unexpected argument '")?;
+    let is_program = !stray.starts_with('-') && message.contains("-- <COMMAND>");
+    is_program.then(|| "write -- before the program and its arguments".to_owned())
 }
 
 /// The lines of a paragraph, joined to one line.
@@ -97,5 +105,17 @@ mod tests {
             in_one_line(message),
             "no such verb 'compar'; a similar one exists: 'compare'"
         );
+    }
+
+    #[test]
+    fn a_program_without_the_dashes_before_it_is_named() {
+        let usage = "\n\nUsage: surefit record --output <FILE> [-- <COMMAND>...]";
+        let line = in_one_line(&format!("error: unexpected argument 'redis' found{usage}"));
+        let tip = "write -- before the program and its arguments";
+        assert_eq!(line, format!("unexpected argument 'redis' found; {tip}"));
+        let line = in_one_line(&format!("error: unexpected argument '--fro' found{usage}"));
+        assert_eq!(line, "unexpected argument '--fro' found");
+        let line = in_one_line("error: unexpected argument 'x' found\n\nUsage: surefit trace");
+        assert_eq!(line, "unexpected argument 'x' found");
     }
 }

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `arguments`, `error`, `suggest`, `sizes`, `spec`, `config_file`, `output`, `progress`, `grid`, `html` | what people type and see, and how a command fails |
 //! | `requests`, `profile` | a demand in requests, whatever the size-classes; sizes and lifetimes of what a program asks for |
-//! | `source`, `leave_out`, `steps`, `small_file`, `memory` | traces prepared for replaying, and small files that people write |
+//! | `source`, `recorded`, `leave_out`, `steps`, `small_file`, `memory` | traces prepared for replaying, what is known of their processes, and small files that people write |
 //! | `keys`, `pointer_heap`, `subject`, `subjects`, `registry`, `libraries` | the allocators |
 //! | `passes` | one replay each: timing, accesses, percentiles, checking, counting, the heap map, the smallest heap |
 //! | `single`, `threaded`, `rounds`, `child`, `as_child`, `instructions` | many replays: of one allocator, of many in rounds, in child processes, under valgrind |
@@ -36,6 +36,7 @@ pub mod pointer_heap;
 pub mod profile;
 pub mod progress;
 pub mod ratio;
+pub mod recorded;
 pub mod refusal;
 pub mod registry;
 pub mod requests;

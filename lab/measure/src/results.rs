@@ -6,6 +6,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use surefit_core::Usage;
+use surefit_trace::Beside;
 
 use crate::judged::{Against, Asserted, SecondRun};
 
@@ -56,6 +57,10 @@ pub struct TraceResults {
     /// What was left out of the recorded trace; every other figure is of the rest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left_out: Option<LeftOut>,
+    /// Nearly all of the program's memory came from elsewhere than the recorded malloc: then
+    /// nothing here is advice on the program. Absent if it did not, or if that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beside_malloc: Option<BesideMalloc>,
     /// How many interleaved rounds were timed for this trace.
     #[serde(default)]
     pub rounds: u32,
@@ -65,6 +70,34 @@ pub struct TraceResults {
     pub ablation: Option<Ablation>,
     /// One element for each allocator, in the order given.
     pub results: Vec<AllocatorResult>,
+}
+
+/// A heap that grew beside malloc, and so beside the trace.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct BesideMalloc {
+    /// By how much the process's resident anonymous memory grew.
+    pub grown_bytes: u64,
+    /// The greatest sum of live requests that was recorded.
+    pub recorded_bytes: u64,
+}
+
+impl From<Beside> for BesideMalloc {
+    fn from(beside: Beside) -> Self {
+        Self {
+            grown_bytes: beside.grown_bytes,
+            recorded_bytes: beside.recorded_bytes,
+        }
+    }
+}
+
+impl From<BesideMalloc> for Beside {
+    fn from(beside: BesideMalloc) -> Self {
+        Self {
+            grown_bytes: beside.grown_bytes,
+            recorded_bytes: beside.recorded_bytes,
+        }
+    }
 }
 
 /// The smallest heaps of a Compact-fit heap without what saves memory in it. A heap in which the

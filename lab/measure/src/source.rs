@@ -9,7 +9,8 @@ use surefit_trace::{Reader, Trace};
 
 use crate::leave_out::leave_out;
 use crate::memory::affordable_events;
-use crate::results::LeftOut;
+use crate::recorded;
+use crate::results::{BesideMalloc, LeftOut};
 use crate::steps::Steps;
 
 /// What names a bundled trace on the command line, before its name.
@@ -50,6 +51,8 @@ pub struct Source {
     pub steps: Steps,
     /// What was left out of the file's trace.
     pub left_out: Option<LeftOut>,
+    /// Whether the program's memory came from elsewhere than the recorded malloc.
+    pub beside_malloc: Option<BesideMalloc>,
     /// Whether this process is a child that was fed the trace: what it measures, it measures here.
     pub is_fed: bool,
 }
@@ -62,6 +65,8 @@ impl Source {
     /// One line that names the file, the position and the mend.
     pub fn load(file: &Path, largest: Option<usize>) -> Result<Self> {
         let whole = load_trace(file)?;
+        let counts = whole.header().counts;
+        let beside = recorded::facts(file).and_then(|facts| facts.beside(&counts));
         let (trace, left_out) = match largest {
             None => (whole, None),
             Some(largest) => {
@@ -75,6 +80,7 @@ impl Source {
             trace,
             steps,
             left_out,
+            beside_malloc: beside.map(Into::into),
             is_fed: false,
         })
     }
@@ -116,6 +122,7 @@ impl Source {
             trace,
             steps,
             left_out: None,
+            beside_malloc: None,
             is_fed: false,
         })
     }

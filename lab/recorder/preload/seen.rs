@@ -22,7 +22,9 @@ pub(crate) fn look(header: &Header) {
     let memory = Memory::now();
     let log_bytes = HEADER_BYTES as u64 + header.ready.load(Ordering::Relaxed) * SLOT_BYTES as u64;
     let resident = memory.peak_bytes.saturating_sub(log_bytes);
-    let raise = |to: &AtomicU64, value: u64| drop(to.fetch_max(value, Ordering::Relaxed));
+    let raise = |to: &AtomicU64, value: u64| {
+        to.fetch_max(value, Ordering::Relaxed);
+    };
     raise(
         &seen.peak_resident_bytes,
         resident.max(memory.anonymous_bytes),

@@ -25,6 +25,7 @@ pub mod convert;
 pub mod living;
 pub mod log;
 pub mod lost;
+mod own;
 pub mod program;
 pub mod read;
 pub mod seen;

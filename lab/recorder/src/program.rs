@@ -8,6 +8,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
+use crate::own;
 use object::read::elf::{ElfFile64, FileHeader, ProgramHeader};
 use object::{Endianness, Object as _, ObjectSymbol as _, elf};
 
@@ -35,6 +36,9 @@ pub enum Unrecordable {
     /// It exports its own malloc.
     #[error("{} exports a malloc of its own, and nothing can stand in for that: build it without", .0.display())]
     OwnMalloc(PathBuf),
+    /// It brings an allocator beside malloc: a function of that is named.
+    #[error("{} brings an allocator of its own ({}), and nothing can stand in for that: take a build that allocates by malloc (in Rust: `#[global_allocator] static A: std::alloc::System = std::alloc::System;`)", .0.display(), .1)]
+    OwnAllocator(PathBuf, String),
 }
 
 /// Finds a program as a shell does, and checks it.
@@ -120,9 +124,11 @@ fn check_elf(path: &Path, bytes: &[u8]) -> Result<(), Unrecordable> {
         .dynamic_symbols()
         .any(|symbol| symbol.is_definition() && symbol.name_bytes() == Ok(b"malloc"));
     if own {
-        Err(Unrecordable::OwnMalloc(path.into()))
-    } else {
-        Ok(())
+        return Err(Unrecordable::OwnMalloc(path.into()));
+    }
+    match own::allocator(&file) {
+        Some(function) => Err(Unrecordable::OwnAllocator(path.into(), function)),
+        None => Ok(()),
     }
 }
 

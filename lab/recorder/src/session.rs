@@ -78,10 +78,11 @@ pub struct Session {
 
 impl Session {
     /// Starts a program: `command` is its path, and then its arguments. Logs go into `folder`,
-    /// which exists; each may have `most_bytes`. With `stacks`, who called is recorded.
+    /// which exists; each may have `most_bytes`. With `stacks`, who called is recorded. `leave` gets
+    /// the folder.
     ///
     /// Until the program ends, what a terminal sends at Ctrl-C ends the program, not us, and what
-    /// else asks us to end is passed on to it. After that it ends us.
+    /// else asks us to end is passed on to it. After that it ends us, and `leave` is called before.
     ///
     /// # Errors
     /// The library cannot be written, or the program not be started.
@@ -90,6 +91,7 @@ impl Session {
         folder: &Path,
         most_bytes: Option<u64>,
         stacks: Option<Stacks>,
+        leave: impl Fn(&Path) + Send + 'static,
     ) -> io::Result<Self> {
         let folder = fs::canonicalize(folder)?;
         let elsewhere = elsewhere(&folder)?;
@@ -126,9 +128,11 @@ impl Session {
         let pid = child.id();
         let has_ended = Arc::new(AtomicBool::new(false));
         let ended = wait_for(child, Arc::clone(&has_ended));
+        let logs = folder.clone();
         thread::spawn(move || {
             for signal in signals.forever() {
                 if has_ended.load(Ordering::Acquire) {
+                    leave(&logs);
                     // It ends this process.
                     let _ = emulate_default_handler(signal);
                 } else {

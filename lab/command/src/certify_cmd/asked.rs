@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use surefit_compact::certify::{BlockCount, CallWork};
 use surefit_compact::{Config, Width};
-use surefit_measure::source::load_trace;
+use surefit_measure::recorded::load_for_advice;
 use surefit_measure::spec::Spec;
 use surefit_trace::Trace;
 
@@ -32,7 +32,7 @@ impl Source {
         match demand {
             None if traces.is_empty() => bail!("give --trace or --demand"),
             None => {
-                let traces = traces.iter().map(|file| load_trace(file));
+                let traces = traces.iter().map(|file| load_for_advice(file));
                 Ok(Self::Traces(traces.collect::<Result<_>>()?))
             }
             Some(file) => {

@@ -157,6 +157,7 @@ impl Job {
             threads: steps.threads,
             peak_live_bytes: steps.peak_live_bytes,
             left_out: source.left_out,
+            beside_malloc: source.beside_malloc,
             rounds: rounds.map_or(plan.rounds, |most| most as u32),
             ablation,
             results,

@@ -8,7 +8,7 @@ use surefit_recorder::seen::Outside;
 use surefit_trace::Facts;
 
 /// What the command itself saw of the program.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Watched {
     /// The program.
     pub(super) pid: u32,
@@ -18,6 +18,8 @@ pub(super) struct Watched {
     pub(super) time: Duration,
     /// Whether it ended meanwhile.
     pub(super) has_ended: bool,
+    /// A function of the allocator that it brings, if it does.
+    pub(super) own_allocator: Option<String>,
 }
 
 /// The facts of a process.
@@ -47,7 +49,7 @@ pub(super) fn of(log: &Described, watched: Option<&Watched>, has_stacks: bool) -
         grown_bytes: known(most.max(outside.anonymous_bytes))
             .map(|bytes| bytes.saturating_sub(begun)),
         allocator: log.library.as_ref().map(|file| file.display().to_string()),
-        own_allocator: None,
+        own_allocator: watched.and_then(|it| it.own_allocator.clone()),
         is_whole: match (log.ended, has_ended) {
             (Some(_), _) => Some(false),
             (None, true) => Some(true),

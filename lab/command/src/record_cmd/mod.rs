@@ -17,9 +17,10 @@ use surefit_measure::error::say;
 use surefit_measure::output::{self, Format};
 use surefit_measure::sizes;
 use surefit_recorder::convert::convert;
+use surefit_recorder::program::{self, Unrecordable};
 use surefit_recorder::read::{Described, Reader};
 use surefit_recorder::session::{self, Session, Stacks, Unwinding};
-use surefit_recorder::{LIBRARY, program, sites};
+use surefit_recorder::{LIBRARY, sites};
 
 use crate::trace_file;
 use facts::Watched;
@@ -55,8 +56,13 @@ pub(crate) struct Args {
     /// -fno-omit-frame-pointer
     #[arg(long, requires = "stacks")]
     frame_pointers: bool,
+    /// Record what comes through malloc of a program that brings an allocator of its own
+    ///
+    /// What that allocator serves is not in the trace.
+    #[arg(long)]
+    malloc_only: bool,
     /// Make traces of logs that an interrupted recording left behind, instead of running a program
-    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["command", "time", "max_size", "stacks"])]
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["command", "time", "max_size", "stacks", "malloc_only"])]
     logs: Option<PathBuf>,
     /// How the result is printed
     #[arg(long, value_enum, default_value_t)]
@@ -109,10 +115,12 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         document.note_lost(folder, None);
         return print(args, &document).map(|()| ExitCode::SUCCESS);
     }
-    let program = recordable(args)?;
+    let (program, own_allocator) = recordable(args)?;
     let folder = folder_beside(&args.output)?;
     let most = args.max_size.map(|bytes| bytes as u64);
-    let session = Session::start(&args.command, folder.path(), most, stacks(args))
+    let output = args.output.clone();
+    let leave = move |logs: &Path| interrupted(logs, &output);
+    let session = Session::start(&args.command, folder.path(), most, stacks(args), leave)
         .with_context(|| format!("cannot run {}", program.display()))?;
     let begun = Instant::now();
     let ended = session.wait(args.time)?;
@@ -121,6 +129,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         seen: session.seen(),
         time: begun.elapsed(),
         has_ended: ended.is_some(),
+        own_allocator,
     };
     // Those that it leaves behind too.
     session
@@ -162,8 +171,9 @@ fn stacks(args: &Args) -> Option<Stacks> {
     })
 }
 
-/// The program, if it can be recorded and there is a place for the trace.
-fn recordable(args: &Args) -> Result<PathBuf> {
+/// The program, if it can be recorded and there is a place for the trace, and a function of the
+/// allocator that it brings, if that is accepted.
+fn recordable(args: &Args) -> Result<(PathBuf, Option<String>)> {
     if LIBRARY.is_empty() {
         bail!(
             "record: this command was built for a system without the GNU C library; build it on 64-bit Linux with it"
@@ -174,7 +184,16 @@ fn recordable(args: &Args) -> Result<PathBuf> {
     }
     output::writable(&args.output)?;
     let first = args.command.first().context("name a program")?;
-    program::check(first).context("record")
+    match program::check(first) {
+        Ok(program) => Ok((program, None)),
+        Err(Unrecordable::OwnAllocator(program, function)) if args.malloc_only => {
+            Ok((program, Some(function)))
+        }
+        Err(error @ Unrecordable::OwnAllocator(..)) => bail!(
+            "record: {error}; or take what comes through malloc all the same, with --malloc-only"
+        ),
+        Err(error) => Err(error).context("record"),
+    }
 }
 
 /// A folder for the logs: on the disk that the trace is for, which shows early whether it is full.
@@ -197,6 +216,17 @@ fn not_stopped(folder: &Path, cause: io::Error) -> anyhow::Error {
         anyhow!(
             "record: {name}, which had the logs, was removed while the program ran: nothing is recorded; leave it until the program ends"
         )
+    }
+}
+
+/// A second Ctrl-C ends the command while it makes traces: the logs stay, unless all is done.
+fn interrupted(logs: &Path, output: &Path) {
+    if logs.exists() {
+        say(&format!(
+            "\nsurefit: interrupted; what was recorded is in {logs}: `surefit record -o {output} --logs {logs}` makes the traces of it\n",
+            logs = logs.display(),
+            output = output.display()
+        ));
     }
 }
 

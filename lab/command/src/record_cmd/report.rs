@@ -7,6 +7,7 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::Serialize;
 use surefit_measure::output::grouped;
+use surefit_measure::recorded::not_the_programs;
 use surefit_measure::results::SCHEMA;
 use surefit_measure::sizes::{Size, counted};
 use surefit_recorder::convert::Gaps;
@@ -70,7 +71,7 @@ pub(crate) struct Recorded {
     /// That in words.
     #[serde(skip)]
     taken: Option<String>,
-    /// Why the trace cannot be the program's, if it cannot.
+    /// What the trace cannot hold of the program's, if that is known.
     #[serde(skip)]
     beside: Option<String>,
     /// Frees and reallocations of objects from before the recording, or of the parent; left out.
@@ -239,11 +240,14 @@ impl Recorded {
     ) -> Self {
         let taken = Some(facts::taken(facts)).filter(|taken| !taken.is_empty());
         let taken = taken.map(|taken| format!("its process: {taken}"));
-        let beside = facts.beside(counts).map(facts::not_the_programs);
+        let own = facts.own_allocator.as_ref().map(|function| {
+            format!("it brings an allocator of its own ({function}): what that serves is not in the trace")
+        });
+        let beside = facts.beside(counts).map(not_the_programs);
         Self {
             process: Process::new(facts, counts),
             taken,
-            beside,
+            beside: beside.or(own),
             is_own: false,
             file: path.display().to_string(),
             file_bytes: bytes,

@@ -188,6 +188,7 @@ mod tests {
             threads: 1,
             peak_live_bytes: 50,
             left_out: None,
+            beside_malloc: None,
             rounds: 3,
             ablation: None,
             results: Vec::new(),

@@ -64,6 +64,7 @@ fn trace(name: &str, results: Vec<AllocatorResult>) -> TraceResults {
         threads: 1,
         peak_live_bytes: 50,
         left_out: None,
+        beside_malloc: None,
         rounds: 3,
         ablation: None,
         results,

@@ -105,6 +105,7 @@ mod tests {
                 threads: 1,
                 peak_live_bytes: 0,
                 left_out: None,
+                beside_malloc: None,
                 rounds: 1,
                 ablation: None,
                 results: Vec::new(),

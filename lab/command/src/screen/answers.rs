@@ -104,6 +104,7 @@ mod tests {
             threads,
             peak_live_bytes: 25_000_000,
             left_out: None,
+            beside_malloc: None,
             rounds: 3,
             ablation: None,
             results: vec![cf, system],

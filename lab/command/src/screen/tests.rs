@@ -56,6 +56,7 @@ fn results(results: Vec<AllocatorResult>) -> TraceResults {
         threads: 1,
         peak_live_bytes: 1000,
         left_out: None,
+        beside_malloc: None,
         rounds: 3,
         ablation: None,
         results,

@@ -3,8 +3,9 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use surefit_measure::error::one_line;
+use surefit_measure::recorded::not_the_programs;
 use surefit_measure::sizes::Size;
-use surefit_trace::{Beside, Counts, Facts};
+use surefit_trace::{Counts, Facts};
 
 /// What is known of the process that a trace was recorded from. What is not known is absent.
 #[derive(Debug, JsonSchema, Serialize)]
@@ -109,15 +110,4 @@ pub(crate) fn taken(facts: &Facts) -> String {
         .chain(resident)
         .collect::<Vec<_>>()
         .join(", ")
-}
-
-/// Why a trace cannot be the program's, and how to record one that is.
-pub(crate) fn not_the_programs(beside: Beside) -> String {
-    format!(
-        "the trace is not the program's heap: that grew by {}, and malloc gave it at most {} at \
-         once; record a build that allocates by malloc (in Rust, with the system's allocator as \
-         #[global_allocator])",
-        Size(beside.grown_bytes),
-        Size(beside.recorded_bytes)
-    )
 }

@@ -4,11 +4,12 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use surefit_measure::passes::min_heap::min_heap;
+use surefit_measure::recorded::load_for_advice;
 use surefit_measure::registry::Kind;
 use surefit_measure::results::AllocatorResult;
 use surefit_measure::single::{self, Setting};
 use surefit_measure::sizes::HeapSize;
-use surefit_measure::source::load_trace;
+
 use surefit_measure::spec::{Choice, Spec};
 use surefit_measure::steps::Steps;
 use surefit_trace::Trace;
@@ -30,7 +31,7 @@ impl Subject {
     /// # Errors
     /// One line that names the file.
     pub(super) fn load(file: &Path) -> Result<Self> {
-        Self::new(&load_trace(file)?, file.display().to_string())
+        Self::new(&load_for_advice(file)?, file.display().to_string())
     }
 
     /// Prepares a trace.

@@ -27,6 +27,7 @@ mod record_away;
 #[cfg(target_os = "linux")]
 mod record_facts;
 mod record_limits;
+mod record_own;
 #[cfg(target_os = "linux")]
 mod record_serving;
 #[cfg(target_os = "linux")]
@@ -43,4 +44,5 @@ mod second_run;
 mod shared_heaps;
 mod shell_files;
 mod trace_and_gen;
+mod try_program;
 mod tune;

@@ -46,7 +46,8 @@ fn compare(command: &[OsString], depth: u32) -> Compared {
         depth,
         unwinding: Unwinding::Compared,
     };
-    let session = Session::start(command, folder.path(), None, Some(stacks)).expect("it starts");
+    let session =
+        Session::start(command, folder.path(), None, Some(stacks), |_| {}).expect("it starts");
     let status = session.wait(None).expect("it ends").expect("it ended");
     assert!(status.success(), "{command:?}: {status}");
     let logs = session::logs(folder.path()).expect("a folder");

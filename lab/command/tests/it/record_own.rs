@@ -1,0 +1,141 @@
+//! `surefit record` on programs that bring an allocator of their own, and what comes of such a
+//! trace.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use surefit_trace::Facts;
+use tempfile::TempDir;
+
+use crate::record::{folder, record};
+
+/// `brings/allocator.rs`, with these parts of it.
+fn program(folder: &TempDir, parts: &[&str]) -> PathBuf {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/brings/allocator.rs");
+    let path = folder.path().join("program");
+    let compiler = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let mut command = Command::new(compiler);
+    command.args([
+        "--edition",
+        "2024",
+        "-Aunexpected_cfgs",
+        "-Adead_code",
+        "-o",
+    ]);
+    command.arg(&path).arg(source);
+    for part in parts {
+        command.args(["--cfg", part]);
+    }
+    let made = command
+        .output()
+        .expect("a Rust compiler: `rustc`, or what RUSTC names");
+    assert!(made.status.success(), "{}", said(&made.stderr));
+    path
+}
+
+fn said(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn run(mut command: Command) -> Output {
+    command.output().expect("the command runs")
+}
+
+/// The command on the trace of the folder.
+fn surefit(folder: &TempDir, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_surefit"));
+    command.args(arguments).current_dir(folder.path());
+    run(command)
+}
+
+fn recorded(folder: &TempDir, program: &Path, options: &[&str]) -> Output {
+    let mut command = record(folder, options);
+    command.arg("--").arg(program);
+    run(command)
+}
+
+#[test]
+fn an_allocator_of_a_known_name_is_refused_before_the_program_runs() {
+    let folder = folder();
+    let program = program(&folder, &["own", "named"]);
+    let refused = recorded(&folder, &program, &[]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(refused.stdout.is_empty());
+    let errors = said(&refused.stderr);
+    assert_eq!(errors.lines().count(), 1, "{errors}");
+    for part in ["(mi_malloc_aligned)", "std::alloc::System", "--malloc-only"] {
+        assert!(errors.contains(part), "{part}: {errors}");
+    }
+    assert!(!folder.path().join("a.sft.zst").exists());
+    let path = program.to_str().expect("a plain path");
+    let tried = surefit(&folder, &["try", "--", path]);
+    assert_eq!(tried.status.code(), Some(2));
+    assert!(said(&tried.stderr).contains("(mi_malloc_aligned)"));
+    let taken = recorded(&folder, &program, &["--malloc-only"]);
+    assert_eq!(taken.status.code(), Some(0));
+    let facts = Facts::load(folder.path().join("a.sft.zst"));
+    let facts = facts.expect("sound").expect("facts");
+    assert_eq!(facts.own_allocator.as_deref(), Some("mi_malloc_aligned"));
+}
+
+#[test]
+fn a_program_that_only_has_one_is_recorded() {
+    let folder = folder();
+    let program = program(&folder, &["named"]);
+    let output = recorded(&folder, &program, &[]);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output.stderr));
+    let facts = Facts::load(folder.path().join("a.sft.zst"));
+    let facts = facts.expect("sound").expect("facts");
+    assert!(facts.grown_bytes > Some(60 << 20), "{facts:?}");
+    assert!(!said(&output.stderr).contains("not the program's heap"));
+}
+
+#[test]
+fn of_a_heap_that_grew_beside_malloc_nobody_advises() {
+    let folder = folder();
+    let program = program(&folder, &["own"]);
+    let output = recorded(&folder, &program, &[]);
+    assert_eq!(output.status.code(), Some(0));
+    let line = "the trace is not the program's heap: the process grew by";
+    assert!(
+        said(&output.stderr).contains(line),
+        "{}",
+        said(&output.stderr)
+    );
+
+    let stats = said(&surefit(&folder, &["trace", "stats", "a.sft.zst"]).stdout);
+    assert!(stats.contains(line), "{stats}");
+    for refused in [
+        &["tune", "a.sft.zst"][..],
+        &["certify", "--trace", "a.sft.zst"],
+    ] {
+        let output = surefit(&folder, refused);
+        let errors = said(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{refused:?}: {errors}");
+        assert!(
+            errors.contains("a.sft.zst") && errors.contains(line),
+            "{errors}"
+        );
+        assert_eq!(errors.lines().count(), 1, "{errors}");
+    }
+    let compare = [
+        "compare",
+        "a.sft.zst",
+        "--allocators",
+        "cf,tlsf",
+        "--rounds",
+        "1",
+    ];
+    let table = said(&surefit(&folder, &compare).stdout);
+    let flat = table.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.contains(&format!("No advice: {line}")), "{table}");
+    assert!(
+        !table.contains("Take ") && !table.contains("fastest"),
+        "{table}"
+    );
+    let json = [&compare[..], &["--format", "json"]].concat();
+    let document: Value = serde_json::from_slice(&surefit(&folder, &json).stdout).expect("JSON");
+    let grown = &document["traces"][0]["beside_malloc"]["grown_bytes"];
+    assert!(grown.as_u64() > Some(60 << 20), "{grown}");
+}
