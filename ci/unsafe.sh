@@ -140,6 +140,7 @@ crates/surefit-malloc/src/serve.rs
 crates/surefit-malloc/src/soft_limit.rs
 crates/surefit-malloc/src/text.rs
 crates/surefit-malloc/src/thread.rs
+crates/surefit-os/src/children.rs
 crates/surefit-os/src/clock.rs
 crates/surefit-os/src/counter.rs
 crates/surefit-os/src/faults.rs

@@ -3,6 +3,7 @@
 //!
 //! - [`Reservation`] is one fresh region of memory. It counts how much of it was ever touched.
 //! - [`platform`] is the C library's malloc, or the one that was preloaded.
+//! - [`children`] waits for child processes, and says what they took.
 //! - [`clock`] reads the processor time of one thread, and of the process.
 //! - [`counter`] counts the instructions of one thread, where the machine lets it.
 //! - [`faults`] counts the page faults of one thread.
@@ -11,6 +12,8 @@
 //! Every failure is an [`OsError`] that names the call.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(unix)]
+pub mod children;
 pub mod clock;
 pub mod counter;
 mod error;

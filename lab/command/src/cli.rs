@@ -27,6 +27,9 @@ pub(crate) enum Verb {
     /// Run a program, and record what it asks of malloc.
     #[cfg(target_os = "linux")]
     Record(crate::record_cmd::Args),
+    /// Run a program under each malloc that can be preloaded, and compare time and memory.
+    #[cfg(target_os = "linux")]
+    Try(crate::try_cmd::Args),
     /// Replay a trace on one allocator; exit status 1 if the replay cannot complete.
     #[command(after_help = surefit_measure::registry::help())]
     Replay(ReplayArgs),

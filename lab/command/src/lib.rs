@@ -26,6 +26,8 @@ mod report_cmd;
 mod screen;
 mod trace_cmd;
 mod trace_file;
+#[cfg(target_os = "linux")]
+mod try_cmd;
 mod tune_cmd;
 
 use std::process::ExitCode;
@@ -59,6 +61,8 @@ fn verb(cli: Cli) -> anyhow::Result<ExitCode> {
         Verb::Certify(args) => certify_cmd::run(&args).map(|()| ExitCode::SUCCESS),
         #[cfg(target_os = "linux")]
         Verb::Record(args) => record_cmd::run(&args),
+        #[cfg(target_os = "linux")]
+        Verb::Try(args) => try_cmd::run(&args).map(|()| ExitCode::SUCCESS),
         Verb::Trace(args) => trace_cmd::run(&args),
         Verb::Gc(args) => gc_cmd::run(&args),
         Verb::Gen(args) => gen_cmd::run(&args),

@@ -1,0 +1,124 @@
+//! The mallocs under which a program is tried.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Result, bail, ensure};
+use surefit_measure::child;
+use surefit_measure::libraries::{KNOWN, preloadable};
+
+/// What the C library's own malloc is called.
+pub(super) const BASE: &str = "glibc";
+
+/// A malloc.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Malloc {
+    pub(super) name: String,
+    /// The library to preload; none for the C library's own.
+    pub(super) library: Option<PathBuf>,
+    /// Why it cannot be tried.
+    pub(super) missing: Option<String>,
+}
+
+/// glibc, those that this machine has, and those that are named; with `only`, no others beside
+/// glibc.
+///
+/// # Errors
+/// A name that there is not, or that is there twice; a library that cannot be preloaded.
+pub(super) fn all(with: &[String], only: &[String]) -> Result<Vec<Malloc>> {
+    let mut all = vec![Malloc {
+        name: BASE.to_owned(),
+        library: None,
+        missing: None,
+    }];
+    for known in &KNOWN {
+        let library = known.find()?;
+        all.push(Malloc {
+            name: known.name.to_owned(),
+            missing: library
+                .is_none()
+                .then(|| format!("not found on this machine: {}", known.mend)),
+            library,
+        });
+    }
+    for text in with {
+        all.push(named(text, &all)?);
+    }
+    for name in only {
+        let names: Vec<_> = all.iter().map(|one| one.name.as_str()).collect();
+        ensure!(
+            names.contains(&name.as_str()),
+            "--only: there is no malloc `{name}`: known are {}; --with NAME=PATH adds one",
+            names.join(", ")
+        );
+    }
+    all.retain(|one| only.is_empty() || one.name == BASE || only.contains(&one.name));
+    for one in &mut all {
+        if let Some(library) = &one.library {
+            one.missing = loaded(library).err().map(|error| format!("{error:#}"));
+        }
+    }
+    Ok(all)
+}
+
+/// `NAME=PATH`, or a path alone, which `preload:` may stand before.
+fn named(text: &str, others: &[Malloc]) -> Result<Malloc> {
+    let text = text.strip_prefix("preload:").unwrap_or(text);
+    let (name, path) = text.split_once('=').unwrap_or_else(|| {
+        let file = text.rsplit('/').next().unwrap_or(text);
+        (file, text)
+    });
+    if name.is_empty() || others.iter().any(|other| other.name == name) {
+        bail!("--with {text}: the name `{name}` is taken or empty; give another: NAME=PATH");
+    }
+    Ok(Malloc {
+        name: name.to_owned(),
+        library: Some(preloadable("--with", Path::new(path))?),
+        missing: None,
+    })
+}
+
+/// Whether the loader takes a library: of one that it does not, the program would run without.
+fn loaded(library: &Path) -> Result<()> {
+    let mut command = Command::new("true");
+    command.env("LD_PRELOAD", library);
+    let output = child::output(&mut command)?;
+    child::succeeded("preloaded", &output).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BASE, all};
+
+    #[test]
+    fn glibc_is_always_tried_and_names_are_known_and_single() {
+        let names = |with: &[String], only: &[String]| {
+            let all = all(with, only).expect("known names");
+            all.into_iter().map(|one| one.name).collect::<Vec<_>>()
+        };
+        let one = |text: &str| [text.to_owned()];
+        assert_eq!(names(&[], &one(BASE)), [BASE]);
+        assert_eq!(names(&[], &[])[0], BASE);
+        assert_eq!(names(&[], &one("jemalloc")), [BASE, "jemalloc"]);
+        let error = |with: &[String], only: &[String]| {
+            let error = all(with, only).expect_err("wrong");
+            error.to_string()
+        };
+        assert!(error(&[], &one("hoard")).contains("known are glibc, mimalloc"));
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        let path = file.path().display();
+        assert!(error(&one("mine=/no/such/lib.so"), &[]).contains("no such file"));
+        for taken in [format!("glibc={path}"), format!("={path}")] {
+            assert!(error(&one(&taken), &[]).contains("is taken or empty"));
+        }
+        let twice = [format!("mine={path}"), format!("mine={path}")];
+        assert!(error(&twice, &[]).contains("is taken"));
+        // The loader says that it is no library.
+        let all = all(&one(&format!("preload:{path}")), &[]).expect("a file");
+        let last = all.last().expect("the file").missing.clone();
+        assert!(
+            last.is_some_and(|why| why.contains("cannot preload")),
+            "{all:?}"
+        );
+    }
+}
