@@ -128,8 +128,8 @@ pub struct Header {
     pub library: [u8; LIBRARY_BYTES],
 }
 
-/// What a process has taken so far, as it saw itself: when its program began, whenever its log grew,
-/// and when it ended. What the system does not tell is 0.
+/// What a process has taken so far, as it saw itself: when its program began, whenever its log
+/// grew, and when it ended. What the system does not tell is 0.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Seen {
