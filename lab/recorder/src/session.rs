@@ -78,11 +78,11 @@ pub struct Session {
 
 impl Session {
     /// Starts a program: `command` is its path, and then its arguments. Logs go into `folder`,
-    /// which exists; each may have `most_bytes`. With `stacks`, who called is recorded. `leave` gets
-    /// the folder.
+    /// which exists; each may have `most_bytes`. With `stacks`, who called is recorded.
     ///
     /// Until the program ends, what a terminal sends at Ctrl-C ends the program, not us, and what
-    /// else asks us to end is passed on to it. After that it ends us, and `leave` is called before.
+    /// else asks us to end is passed on to it. After that it ends us; before, `leave` gets the
+    /// folder.
     ///
     /// # Errors
     /// The library cannot be written, or the program not be started.

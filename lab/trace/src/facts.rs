@@ -1,8 +1,8 @@
 //! What is known of the process that a trace was recorded from, beside its events.
 //!
 //! The facts lie behind the frames of a compressed trace, in a frame of their own that every
-//! decompressor of zstd skips; the module [`mod@crate::format`] describes it. So the trace itself is
-//! the same with facts and without.
+//! decompressor of zstd skips; the module [`mod@crate::format`] describes it. So the trace itself
+//! is the same with facts and without.
 #![deny(clippy::arithmetic_side_effects, clippy::cast_possible_truncation)]
 
 use std::fs::File;
