@@ -128,6 +128,9 @@ typedef struct surefit_demand {
   size_t resized_largest;
   // Budget: the strictest alignment of a request; 0 means 8.
   size_t align;
+  // Budget, in requests instead of page-blocks: the most objects live at once, each of up to
+  // `largest` bytes, which must be given. Their page-blocks are added to blocks and block_bytes.
+  uint64_t objects;
 } surefit_demand;
 
 // The bytes that are enough for a demand, and the most work of one call.
@@ -272,11 +275,12 @@ enum surefit_status surefit_certify(const struct surefit_config *config,
                                     const struct surefit_demand *demand,
                                     struct surefit_certificate *certificate);
 
-// For regions of up to 256 KiB: pages of 1 KiB, words of two bytes, one move per free at most.
-const struct surefit_config *surefit_config_tiny(void);
+// For regions of up to 32 KiB: pages of 1 KiB, six sizes of page-blocks, words of two bytes, one
+// move per free at most.
+const struct surefit_config *surefit_config_micro(void);
 
-// For regions of 256 KiB to 1 MiB: pages of 4 KiB, words of two bytes, one move per free at most.
-const struct surefit_config *surefit_config_small(void);
+// For regions of 32 KiB to 1 MiB: pages of 1 KiB, words of two bytes, one move per free at most.
+const struct surefit_config *surefit_config_tiny(void);
 
 // For larger regions: pages of 16 KiB, words of four bytes, the bound in holes, two moves per free
 // at most. A library built without the features `holes` and `many-classes` does not have this

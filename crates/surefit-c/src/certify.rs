@@ -52,6 +52,9 @@ pub struct surefit_demand {
     pub resized_largest: usize,
     /// Budget: the strictest alignment of a request; 0 means 8.
     pub align: usize,
+    /// Budget, in requests instead of page-blocks: the most objects live at once, each of up to
+    /// `largest` bytes, which must be given. Their page-blocks are added to blocks and block_bytes.
+    pub objects: u64,
 }
 
 /// The bytes that are enough for a demand, and the most work of one call.
@@ -142,7 +145,7 @@ unsafe fn of_width<W: Width>(
         }
     }
     let most = &most[..config.geometry().class_count()];
-    let live = if has_peaks && demand.blocks == 0 {
+    let live = if has_peaks && demand.blocks == 0 && demand.objects == 0 {
         Demand::PerClass(most)
     } else {
         Demand::Joint(budget::<W>(config, demand)?.and_per_class(config.geometry(), most))
@@ -180,10 +183,35 @@ fn budget<W: Width>(config: &Config, demand: &surefit_demand) -> Result<Budget, 
     } else {
         demand.largest
     };
+    let requested = requested::<W>(config, demand, align)?;
+    let sum = |a: u64, b: u64, c: u64| a.saturating_add(b).saturating_add(c);
     Ok(Budget {
-        objects: demand.blocks.saturating_add(in_flight.blocks),
-        block_bytes: demand.block_bytes.saturating_add(in_flight.bytes),
+        objects: sum(demand.blocks, in_flight.blocks, requested.blocks),
+        block_bytes: sum(demand.block_bytes, in_flight.bytes, requested.bytes),
         classes: ClassSet::of_objects(config, largest, align),
+    })
+}
+
+/// The page-blocks of the objects that the budget states in requests.
+///
+/// # Errors
+/// `Demand` if their length is not given, `TooLarge` if no heap holds one.
+fn requested<W: Width>(
+    config: &Config,
+    demand: &surefit_demand,
+    align: usize,
+) -> Result<BlockCount, surefit_status> {
+    if demand.objects == 0 {
+        return Ok(BlockCount::default());
+    }
+    if demand.largest == 0 {
+        return Err(surefit_status::Demand);
+    }
+    let each = BlockCount::most::<W>(config, demand.largest, align);
+    let each = each.ok_or(surefit_status::TooLarge)?;
+    Ok(BlockCount {
+        blocks: each.blocks.saturating_mul(demand.objects),
+        bytes: each.bytes.saturating_mul(demand.objects),
     })
 }
 

@@ -41,8 +41,8 @@ pub struct surefit_options {
     pub block_bytes: *const u32,
 }
 
+static MICRO: surefit_config = surefit_config(Config::MICRO);
 static TINY: surefit_config = surefit_config(Config::TINY);
-static SMALL: surefit_config = surefit_config(Config::SMALL);
 #[cfg(all(feature = "holes", feature = "many-classes"))]
 static STANDARD: surefit_config = surefit_config(Config::DEFAULT);
 
@@ -51,16 +51,17 @@ pub const SUREFIT_CONFIG_BYTES: usize = 4096;
 const _: () =
     assert!(size_of::<surefit_config>() + align_of::<surefit_config>() - 1 <= SUREFIT_CONFIG_BYTES);
 
-/// For regions of up to 256 KiB: pages of 1 KiB, words of two bytes, one move per free at most.
+/// For regions of up to 32 KiB: pages of 1 KiB, six sizes of page-blocks, words of two bytes, one
+/// move per free at most.
+#[unsafe(no_mangle)]
+pub extern "C" fn surefit_config_micro() -> *const surefit_config {
+    &raw const MICRO
+}
+
+/// For regions of 32 KiB to 1 MiB: pages of 1 KiB, words of two bytes, one move per free at most.
 #[unsafe(no_mangle)]
 pub extern "C" fn surefit_config_tiny() -> *const surefit_config {
     &raw const TINY
-}
-
-/// For regions of 256 KiB to 1 MiB: pages of 4 KiB, words of two bytes, one move per free at most.
-#[unsafe(no_mangle)]
-pub extern "C" fn surefit_config_small() -> *const surefit_config {
-    &raw const SMALL
 }
 
 /// For larger regions: pages of 16 KiB, words of four bytes, the bound in holes, two moves per free

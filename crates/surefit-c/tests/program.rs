@@ -95,7 +95,7 @@ fn the_examples_of_the_readmes_run() {
         "can_alloc",
         "check",
         "config_bytes",
-        "config_small",
+        "config_tiny",
         "is_live",
         "largest_free",
         "raw_calloc",

@@ -34,7 +34,7 @@ use crate::width::{Wide, Width};
 /// use surefit_compact::{BoxedHeap, Bytes, Config, Heap, Narrow};
 /// use surefit_core::Refused;
 ///
-/// static CONFIG: Config = Config::SMALL;
+/// static CONFIG: Config = Config::TINY;
 ///
 /// /// Strings by number, in one megabyte.
 /// struct Strings { heap: BoxedHeap<Narrow>, known: HashMap<u64, Bytes> }

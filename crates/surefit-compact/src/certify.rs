@@ -47,6 +47,8 @@ mod contiguous;
 mod demand;
 mod limits;
 mod meter;
+mod mix;
+mod requests;
 #[cfg(any(target_has_atomic = "32", feature = "portable-atomic"))]
 mod shared;
 mod uncertifiable;
@@ -152,13 +154,12 @@ impl Needs {
 ///
 /// # Examples
 /// ```
-/// use surefit_compact::certify::{Budget, ClassSet, Demand, certify};
+/// use surefit_compact::certify::{Demand, certify};
 /// use surefit_compact::{Config, Heap, Wide};
 ///
 /// static CONFIG: Config = Config::DEFAULT;
-/// // At most 1000 objects at once, 64 KiB of page-blocks, requests of up to 512 bytes.
-/// let classes = ClassSet::of_requests(CONFIG.geometry(), 512);
-/// let demand = Demand::Joint(Budget { objects: 1000, block_bytes: 64 << 10, classes });
+/// // At most 1000 objects of up to 512 bytes at once, 48 KiB in all.
+/// let demand = Demand::of_mix::<Wide>(&CONFIG, 1000, 512, 48 << 10);
 /// let certificate = certify::<Wide>(&CONFIG, &demand).expect("a heap can serve it");
 /// let mut memory = vec![core::mem::MaybeUninit::uninit(); certificate.heap_bytes];
 /// let heap: Heap = Heap::new(&mut memory, &CONFIG)?;
@@ -199,12 +200,11 @@ pub const fn certify_for_life<W: Width>(
 ///
 /// # Examples
 /// ```
-/// use surefit_compact::certify::{Budget, ClassSet, ContiguousDemand, Demand, certify_contiguous};
+/// use surefit_compact::certify::{ContiguousDemand, Demand, certify_contiguous};
 /// use surefit_compact::{Config, Heap, Wide};
 ///
 /// static CONFIG: Config = Config::DEFAULT;
-/// let classes = ClassSet::of_requests(CONFIG.geometry(), 512);
-/// let demand = Demand::Joint(Budget { objects: 1000, block_bytes: 64 << 10, classes });
+/// let demand = Demand::of_mix::<Wide>(&CONFIG, 1000, 512, 48 << 10);
 /// // Besides, at most three objects of 100,000 bytes: seven pages each, in slots of eight.
 /// let frames = [ContiguousDemand { bytes: 100_000, objects: 3 }];
 /// let certificate = certify_contiguous::<Wide>(&CONFIG, &demand, &frames).expect("certifiable");

@@ -34,7 +34,15 @@ impl Config {
         Err(_) => panic!("the default configuration is valid"),
     };
 
-    /// For heaps of up to 256 KiB, with words of two bytes ([`Narrow`](crate::Narrow)): 1 KiB
+    /// For heaps of up to 32 KiB, with words of two bytes ([`Narrow`](crate::Narrow)): as
+    /// [`Config::TINY`], with page-blocks of 32, 64, 128, 256, 512 and 1024 bytes. Few size-classes
+    /// have few pages that are nearly empty.
+    ///
+    /// 16 KiB are enough for 5,343 bytes of live requests of 16 to 256 bytes, in any mix and in any
+    /// order.
+    pub const MICRO: Self = Self::of_small_pages(Spacing::Explicit(&[32, 64, 128, 256, 512]));
+
+    /// For heaps of 32 KiB to 1 MiB, with words of two bytes ([`Narrow`](crate::Narrow)): 1 KiB
     /// pages, classes at 1/4 spacing, at most one not-full page per class, pieces of 1 KiB and 256
     /// bytes.
     ///
@@ -48,24 +56,20 @@ impl Config {
     /// use surefit_core::{Page1K, Region};
     ///
     /// static CONFIG: Config = Config::TINY;
-    /// // At most 40 objects of up to 24 bytes and 20 of up to 48, in any order.
-    /// const DEMAND: Demand<'static> = Demand::PerClass(&[0, 40, 0, 0, 20]);
+    /// // At most 600 objects of up to 48 bytes, in any mix and in any order.
+    /// const DEMAND: Demand<'static> = Demand::of_requests::<Narrow>(&CONFIG, 600, 48);
     /// static MEMORY: Region<{ region_bytes::<Narrow>(&CONFIG, &DEMAND) }, Page1K> = Region::new();
     /// let mut heap: Heap<Narrow> = Heap::new(MEMORY.take().expect("taken once"), &CONFIG)?;
     /// let sample = heap.insert([1_u16; 12])?;
     /// assert_eq!(heap.remove(sample), [1; 12]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub const TINY: Self = Self::of_small_pages(1 << 10);
+    pub const TINY: Self = Self::of_small_pages(Spacing::Fraction(4));
 
-    /// For heaps of 256 KiB to 1 MiB, with words of two bytes: as [`Config::TINY`], with 4 KiB
-    /// pages and pieces of 4 KiB and 1 KiB.
-    pub const SMALL: Self = Self::of_small_pages(4 << 10);
-
-    const fn of_small_pages(page_bytes: usize) -> Self {
+    const fn of_small_pages(spacing: Spacing<'_>) -> Self {
         let geometry = Geometry::new(&GeometrySpec {
-            page_bytes,
-            spacing: Spacing::Fraction(4),
+            page_bytes: 1 << 10,
+            spacing,
             tail: Tail::BackReferences { bytes: 2 },
             ..GeometrySpec::DEFAULT
         });

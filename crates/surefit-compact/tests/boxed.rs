@@ -9,7 +9,6 @@ use surefit_core::Refused;
 
 static CONFIG: Config = Config::DEFAULT;
 static TINY: Config = Config::TINY;
-static SMALL: Config = Config::SMALL;
 static IN_PIECES: Config = match Config::DEFAULT.with_pieces(Some(512)) {
     Ok(config) => config,
     Err(_) => panic!("a power of two"),
@@ -165,7 +164,7 @@ fn kept<W: Width<Generation = ()>>(config: &'static Config) -> usize {
 }
 
 #[test]
-fn a_heap_of_a_megabyte_takes_the_small_configuration() {
-    let (small, default) = (kept::<Narrow>(&SMALL), kept::<Wide>(&CONFIG));
-    assert!(small >= 2 * default, "{small} and {default}");
+fn a_heap_of_a_megabyte_takes_the_tiny_configuration() {
+    let (tiny, default) = (kept::<Narrow>(&TINY), kept::<Wide>(&CONFIG));
+    assert!(tiny >= 2 * default, "{tiny} and {default}");
 }

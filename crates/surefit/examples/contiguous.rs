@@ -4,12 +4,12 @@
 use std::alloc::Layout;
 use std::mem::MaybeUninit;
 
-use surefit::compact::certify::{Budget, ClassSet, ContiguousDemand, Demand, certify_contiguous};
+use surefit::compact::certify::{ContiguousDemand, Demand, certify_contiguous};
 use surefit::compact::{Config, Heap, Wide};
 
 static CONFIG: Config = Config::DEFAULT;
 
-/// At most 10,000 small objects at once, of at most 2 MiB of page-blocks, in any mix.
+/// At most 10,000 small objects at once, each of up to 208 bytes, in any mix.
 const SMALL: u64 = 10_000;
 /// At most four frames at once.
 const FRAMES: [ContiguousDemand; 1] = [ContiguousDemand {
@@ -18,11 +18,7 @@ const FRAMES: [ContiguousDemand; 1] = [ContiguousDemand {
 }];
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let demand = Demand::Joint(Budget {
-        objects: SMALL,
-        block_bytes: 2 << 20,
-        classes: ClassSet::of_requests(CONFIG.geometry(), 208),
-    });
+    let demand = Demand::of_requests::<Wide>(&CONFIG, SMALL, 208);
     let certificate = certify_contiguous::<Wide>(&CONFIG, &demand, &FRAMES)?;
     let mut memory = vec![MaybeUninit::uninit(); certificate.heap.heap_bytes];
     let mut heap: Heap = Heap::new(&mut memory, &CONFIG)?;

@@ -3,19 +3,14 @@
 
 use std::error::Error;
 
-use surefit::compact::certify::{Budget, ClassSet, Demand, region_bytes};
+use surefit::compact::certify::{Demand, region_bytes};
 use surefit::compact::{Config, Handle, Heap, Narrow};
 use surefit::{Page1K, Region};
 
-static CONFIG: Config = Config::TINY;
+static CONFIG: Config = Config::MICRO;
 
-/// The most that lives at once: 200 objects of up to 128 bytes, whose page-blocks take 16 KiB
-/// together.
-const DEMAND: Demand<'static> = Demand::Joint(Budget {
-    objects: 200,
-    block_bytes: 16 << 10,
-    classes: ClassSet::of_requests(CONFIG.geometry(), 128),
-});
+/// The most that lives at once: 200 objects of up to 128 bytes, 8 KiB in all, in any mix.
+const DEMAND: Demand<'static> = Demand::of_mix::<Narrow>(&CONFIG, 200, 128, 8 << 10);
 const BYTES: usize = region_bytes::<Narrow>(&CONFIG, &DEMAND);
 static MEMORY: Region<BYTES, Page1K> = Region::new();
 

@@ -146,16 +146,12 @@ fn a_heap() -> Done {
 
 #[test]
 fn a_certified_heap() -> Done {
-    use surefit::compact::certify::{Budget, ClassSet, Demand, region_bytes};
+    use surefit::compact::certify::{Demand, region_bytes};
     use surefit::compact::{Config, Heap, Wide};
     use surefit::{Page16K, Region};
 
     static CONFIG: Config = Config::DEFAULT;
-    const DEMAND: Demand<'static> = Demand::Joint(Budget {
-        objects: 500,
-        block_bytes: 40 << 10,
-        classes: ClassSet::of_requests(CONFIG.geometry(), 256),
-    });
+    const DEMAND: Demand<'static> = Demand::of_mix::<Wide>(&CONFIG, 500, 256, 32 << 10);
     static MEMORY: Region<{ region_bytes::<Wide>(&CONFIG, &DEMAND) }, Page16K> = Region::new();
 
     let heap: Heap = Heap::new(MEMORY.take().expect("taken once"), &CONFIG)?;
@@ -169,7 +165,7 @@ mod names {
     use surefit::Refused;
     use surefit::compact::{BoxedHeap, Bytes, Config, Heap, Narrow};
 
-    static CONFIG: Config = Config::SMALL; // for 256 KiB to 1 MiB
+    static CONFIG: Config = Config::TINY; // for 32 KiB to 1 MiB
 
     struct Names {
         heap: BoxedHeap<Narrow>, // or OsHeap<'static>

@@ -6,20 +6,19 @@ use core::alloc::Layout;
 
 use cortex_m_rt::{entry, exception};
 use semihosting::{println, process};
-use surefit::compact::certify::{Budget, ClassSet, Demand, region_bytes};
+use surefit::compact::certify::{Demand, region_bytes};
 use surefit::compact::{Bytes, Config, Heap, Narrow};
 use surefit::{Page1K, Refused, Region};
 
-static CONFIG: Config = Config::TINY;
+static CONFIG: Config = Config::MICRO;
 
-/// At most 16 messages at once, each of up to 128 bytes, in any mix of lengths and in any order.
-const MESSAGES: usize = 16;
-const LONGEST: usize = 128;
-const DEMAND: Demand<'static> = Demand::Joint(Budget {
-    objects: MESSAGES as u64,
-    block_bytes: (MESSAGES * LONGEST) as u64,
-    classes: ClassSet::of_requests(CONFIG.geometry(), LONGEST),
-});
+/// At most 128 messages at once, each of up to 256 bytes, 4 KiB in all, in any mix of lengths and
+/// in any order.
+const MESSAGES: usize = 128;
+const LONGEST: usize = 256;
+const BYTES: usize = 4 << 10;
+const DEMAND: Demand<'static> =
+    Demand::of_mix::<Narrow>(&CONFIG, MESSAGES as u64, LONGEST, BYTES as u64);
 
 static MEMORY: Region<{ region_bytes::<Narrow>(&CONFIG, &DEMAND) }, Page1K> = Region::new();
 
@@ -42,19 +41,24 @@ fn messages() -> Result<u32, Refused> {
     let memory = MEMORY.take().expect("taken once");
     let mut heap: Heap<Narrow> = Heap::new(memory, &CONFIG)?;
     let mut queue: [Option<Bytes>; MESSAGES] = [const { None }; MESSAGES];
-    let mut sum = 0;
+    let (mut oldest, mut held, mut sum) = (0, 0, 0);
     for number in 0..1000_usize {
-        let place = number % MESSAGES;
-        if let Some(message) = queue[place].take() {
+        let longest = if number % 8 == 0 { LONGEST } else { 40 };
+        let len = 16 + number * 37 % (longest - 15);
+        // The oldest make room.
+        while number - oldest == MESSAGES || held + len > BYTES {
+            let message = queue[oldest % MESSAGES].take().expect("queued");
             sum += u32::from(heap.chunk(&message, 0)[0]);
+            held -= message.len();
             heap.free_bytes(message); // may move other messages; their handles stay valid
+            oldest += 1;
         }
-        let len = 1 + number * 37 % LONGEST;
         let layout = Layout::array::<u8>(len).expect("a short message");
         let mut message = heap.alloc_zeroed(layout)?;
         heap.chunk_mut(&mut message, 0)
             .fill(number.to_le_bytes()[0]);
-        queue[place] = Some(message);
+        queue[number % MESSAGES] = Some(message);
+        held += len;
     }
     Ok(sum)
 }

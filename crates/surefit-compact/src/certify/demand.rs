@@ -266,6 +266,12 @@ pub struct BlockCount {
 }
 
 impl BlockCount {
+    /// Nothing.
+    pub(super) const NONE: Self = Self {
+        blocks: 0,
+        bytes: 0,
+    };
+
     /// What a byte object of `len` bytes takes: its pieces, its remainder and its spines. `None` if
     /// no heap can hold it, because a page-block would be larger than a page, or the bytes exceed
     /// 64 bits.
@@ -281,11 +287,15 @@ impl BlockCount {
         len: usize,
         align: usize,
     ) -> Option<Self> {
-        let mut pieces = Pieces::new(len, align, config.division(), word_bytes);
-        let mut count = Some(Self {
-            blocks: 0,
-            bytes: 0,
-        });
+        Self::of_pieces(
+            config,
+            Pieces::new(len, align, config.division(), word_bytes),
+        )
+    }
+
+    /// What pieces take.
+    pub(super) const fn of_pieces(config: &Config, mut pieces: Pieces) -> Option<Self> {
+        let mut count = Some(Self::NONE);
         while let (Some(sum), Some(run)) = (count, pieces.next_run()) {
             let Some(class) = config.geometry().class_for(run.bytes, run.align) else {
                 return None;
@@ -305,7 +315,7 @@ impl BlockCount {
     }
 
     /// The sum with `blocks` more page-blocks of `bytes` bytes in total.
-    const fn and_bytes(self, blocks: u64, bytes: u64) -> Option<Self> {
+    pub(super) const fn and_bytes(self, blocks: u64, bytes: u64) -> Option<Self> {
         match (
             self.blocks.checked_add(blocks),
             self.bytes.checked_add(bytes),
@@ -331,10 +341,6 @@ impl BlockCount {
         let Some(one) = Self::of::<W>(config, small, align) else {
             return None;
         };
-        let none = Self {
-            blocks: 0,
-            bytes: 0,
-        };
         // A piece has at least two words, so the spine is no longer than the object.
         let mut spine_bytes = most_pieces(division, len).saturating_mul(W::SPINE_WORD_BYTES);
         let Some(spine) = Self::of::<W>(config, spine_bytes, W::SPINE_WORD_BYTES) else {
@@ -348,7 +354,8 @@ impl BlockCount {
             let Some(word) = Self::of::<W>(config, small, W::SPINE_WORD_BYTES) else {
                 return None;
             };
-            let Some(more) = none.and(most_replaced(division, spine_bytes), word.bytes) else {
+            let Some(more) = Self::NONE.and(most_replaced(division, spine_bytes), word.bytes)
+            else {
                 return None;
             };
             count = match count.and_bytes(more.blocks, more.bytes) {
@@ -372,16 +379,19 @@ const fn most_replaced(division: Division, len: usize) -> u64 {
 
 /// The most pieces of an object in pieces of up to `len` bytes: a shorter one may have more, small
 /// ones in place of the last large one.
+pub(super) const fn most_pieces(division: Division, len: usize) -> usize {
+    let (exactly, shorter) = (division.count(len), division.count(shorter(division, len)));
+    if shorter > exactly { shorter } else { exactly }
+}
+
+/// The greatest length up to `len` with one large piece less; `len` if it has none.
 #[expect(
     clippy::arithmetic_side_effects,
-    reason = "an object has fewer pieces than bytes"
+    reason = "an object that has a large piece has bytes"
 )]
-const fn most_pieces(division: Division, len: usize) -> usize {
-    let exactly = division.count(len);
-    let large = division.large_pieces(len);
-    if large == 0 {
-        return exactly;
+pub(super) const fn shorter(division: Division, len: usize) -> usize {
+    match division.large_pieces(len) {
+        0 => len,
+        large => (large << division.large_bytes().ilog2()) - 1,
     }
-    let shorter = division.count((large << division.large_bytes().ilog2()) - 1);
-    if shorter > exactly { shorter } else { exactly }
 }

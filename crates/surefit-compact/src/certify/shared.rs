@@ -105,15 +105,14 @@ pub struct SharedParts {
 ///
 /// # Examples
 /// ```
-/// use surefit_compact::certify::{Budget, ClassSet, Demand, Sharing, certify_shared};
+/// use surefit_compact::certify::{Demand, Sharing, certify_shared};
 /// use surefit_compact::shared::{PerClass, SharedConfig, SharedHeap};
-/// use surefit_compact::Config;
+/// use surefit_compact::{Config, Wide};
 ///
 /// type Lock = parking_lot::RawMutex;
 /// static CONFIG: SharedConfig = SharedConfig::new(Config::DEFAULT);
-/// // At most 1000 objects in 64 KiB of page-blocks, requests of up to 512 bytes, two threads.
-/// let classes = ClassSet::of_requests(CONFIG.config().geometry(), 512);
-/// let demand = Demand::Joint(Budget { objects: 1000, block_bytes: 64 << 10, classes });
+/// // At most 1000 objects of up to 512 bytes, 48 KiB in all, two threads.
+/// let demand = Demand::of_mix::<Wide>(CONFIG.config(), 1000, 512, 48 << 10);
 /// let certificate = certify_shared::<Lock, _>(&CONFIG, &Sharing::new(2), &demand)
 ///     .expect("a heap can serve it");
 /// let mut memory = vec![core::mem::MaybeUninit::uninit(); certificate.heap_bytes];

@@ -16,7 +16,7 @@ fn configs() -> Vec<Config> {
     let pieces = |config: Config, bytes| config.with_pieces(Some(bytes)).expect("valid");
     vec![
         Config::TINY,
-        Config::SMALL,
+        Config::MICRO,
         pieces(config(1 << 10), 64),
         pieces(config(4 << 10), 1 << 10),
         config(2 << 10).with_pieces(None).expect("valid"),

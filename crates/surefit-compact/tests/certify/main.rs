@@ -14,6 +14,7 @@ mod model;
 mod numbers;
 mod random;
 mod reachable;
+mod requests;
 mod shared;
 mod shared_adversary;
 mod shared_mixes;

@@ -5,7 +5,8 @@ use std::fmt::Write;
 use anyhow::{Context, Result, bail};
 use surefit_compact::certify::{Budget, Certificate, ClassSet, Demand, certify};
 use surefit_compact::{
-    Bound, Config, Geometry, GeometrySpec, Keyed, Medium, Narrow, Spacing, Tail, Wide, Width,
+    Bound, Config, Geometry, GeometrySpec, Keyed, Medium, Narrow, PageOrder, Spacing, Tail, Wide,
+    Width,
 };
 use surefit_measure::error::one_line;
 use surefit_measure::output::grouped;
@@ -30,7 +31,7 @@ pub(super) fn header(heap_name: &str, asked: &Asked, spec: &Spec) -> Result<Stri
     let given = options(spec)?;
     let config = &given.config;
     let built = built(config)
-        .context("surefit_options cannot say this configuration: take k, or holes with frac=1/N")?;
+        .context("surefit_options cannot say this configuration: take k, or holes with frac=1/N, and leave order out")?;
     let heap = match given.words {
         Words::Narrow => certified::<Keyed<Narrow>>(asked, config)?,
         Words::Medium => certified::<Keyed<Medium>>(asked, config)?,
@@ -94,7 +95,7 @@ fn certified<W: Width>(asked: &Asked, config: &Config) -> Result<Heap> {
     let (figures, align) = said.as_ref().map_or_else(none_said, SaidBudget::members);
     Ok(Heap {
         peaks: peaks_text(&peaks),
-        demand: format!("{{{of_peaks}, {figures}, 0, 0, {align}}}"),
+        demand: format!("{{{of_peaks}, {figures}, 0, 0, {align}, 0}}"),
         wider: said.and_then(|said| said.wider),
         certificate,
     })
@@ -260,6 +261,9 @@ fn built(config: &Config) -> Option<Built> {
     let Tail::BackReferences { bytes } = geometry.tail() else {
         return None;
     };
+    if config.order() == PageOrder::Original {
+        return None;
+    }
     let (pages, holes, per_hole) = match config.bound() {
         Bound::Pages(pages) => (pages, 0, 0),
         Bound::Holes { base, fraction } if base > 0 && fraction.numerator() == 1 => {
@@ -277,8 +281,8 @@ fn built(config: &Config) -> Option<Built> {
         Some(bytes) => (bytes.to_string(), config.division().large_bytes()),
     };
     let named = [
+        (Config::MICRO, "surefit_config_micro"),
         (Config::TINY, "surefit_config_tiny"),
-        (Config::SMALL, "surefit_config_small"),
         (Config::DEFAULT, "surefit_config_standard"),
     ];
     let is_same = |other: &Config| {

@@ -9,10 +9,12 @@
 //! others    what is proved about heaps that never move an object: Robson's floor, o1heap's own figure, TLSF's
 //! points    both for each M                served    real heaps in exactly those bytes, under programs that fragment
 //! picture   docs/pictures/bytes-by-proof.svg: surefit experiment small-heaps --plot docs/pictures/bytes-by-proof.svg
+//! by_region live bytes for each region size: the table of docs/firmware.md
 //! fixed     one configuration for every demand: the table of docs/bounds.md, section 6
 //! ```
 #![deny(unsafe_code)]
 
+mod by_region;
 mod claims;
 mod fixed;
 mod others;
@@ -54,6 +56,7 @@ fn run(request: &Request) -> Result<Report> {
         report.tables.push(tables::choices(objects, points));
         report.plots.push(tables::plot(objects, points));
     }
+    report.tables.push(by_region::table(&by_region::rows()?));
     report.tables.push(fixed::ratios(&fixed));
     report.tables.push(fixed::break_evens(&fixed));
     report.claims = claims::claims(&points, &driven(&points, request.quick)?)?;

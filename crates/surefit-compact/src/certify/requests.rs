@@ -1,0 +1,145 @@
+//! A demand in requests: so many objects, each of up to a length.
+//!
+//! ```text
+//! N = n·k, B = n·b         n objects; k, b: the most page-blocks and bytes that one of them takes
+//! ```
+//! An object takes most at the greatest length, or, in pieces, at the greatest that has one large
+//! piece less: it may have more small ones. Its spine is longest where its pieces are most. So each
+//! level is counted at its own worst length, and k and b are no less than what any length takes.
+#![deny(
+    unsafe_code,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use super::demand::{BlockCount, Budget, ClassSet, Demand, most_pieces, shorter};
+use super::uncertifiable::Uncertifiable;
+use crate::config::Config;
+use crate::pieces::Pieces;
+use crate::width::Width;
+
+/// The alignment of requests that state none.
+const ALIGN: usize = 8;
+
+impl Demand<'static> {
+    /// At most `objects` objects live at once, each requested with up to `longest` bytes, in any
+    /// mix of lengths, at alignments of up to 8.
+    ///
+    /// Byte objects, or values of a type no larger than a small piece ([`Config::piece_bytes`]).
+    /// While an object is resized, it counts twice. For constants; [`Budget::of_requests`] returns
+    /// what this panics for.
+    ///
+    /// # Panics
+    /// If a heap of this configuration holds no object of `longest` bytes. In a constant this is a
+    /// compile error that gives the reason.
+    ///
+    /// # Examples
+    /// ```
+    /// use surefit_compact::certify::{Demand, region_bytes};
+    /// use surefit_compact::{Bytes, Config, Heap, Narrow};
+    /// use surefit_core::{Page1K, Region};
+    ///
+    /// static CONFIG: Config = Config::TINY;
+    /// // Eight messages of up to 300 bytes.
+    /// const DEMAND: Demand<'static> = Demand::of_requests::<Narrow>(&CONFIG, 8, 300);
+    /// static MEMORY: Region<{ region_bytes::<Narrow>(&CONFIG, &DEMAND) }, Page1K> = Region::new();
+    /// let mut heap: Heap<Narrow> = Heap::new(MEMORY.take().expect("taken once"), &CONFIG)?;
+    /// let layout = core::alloc::Layout::array::<u8>(300)?;
+    /// let messages: Result<Vec<Bytes>, _> = (0..8).map(|_| heap.alloc_zeroed(layout)).collect();
+    /// assert!(messages.is_ok());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub const fn of_requests<W: Width>(config: &Config, objects: u64, longest: usize) -> Self {
+        match Budget::of_requests::<W>(config, objects, longest) {
+            Ok(budget) => Self::Joint(budget),
+            Err(error) => panic!("{}", error.message()),
+        }
+    }
+}
+
+impl Budget {
+    /// The budget of at most `objects` objects, each requested with up to `longest` bytes, in any
+    /// mix of lengths, at alignments of up to 8.
+    ///
+    /// While an object is resized, it counts twice.
+    ///
+    /// # Errors
+    /// [`Uncertifiable::TooLarge`] if a heap of this configuration holds no object of `longest`
+    /// bytes: it would be longer than a page and is not in pieces, or its bytes exceed 64 bits.
+    ///
+    /// # Complexity
+    /// One pass for each level of spines: at most 16.
+    pub const fn of_requests<W: Width>(
+        config: &Config,
+        objects: u64,
+        longest: usize,
+    ) -> Result<Self, Uncertifiable> {
+        let Some(each) = BlockCount::most::<W>(config, longest, ALIGN) else {
+            return Err(Uncertifiable::TooLarge {
+                limit: config.geometry().page_bytes(),
+            });
+        };
+        Ok(Self {
+            objects: objects.saturating_mul(each.blocks),
+            block_bytes: objects.saturating_mul(each.bytes),
+            classes: ClassSet::of_objects(config, longest, ALIGN),
+        })
+    }
+}
+
+impl BlockCount {
+    /// The most that a byte object of up to `len` bytes at an alignment of up to `align` takes:
+    /// page-blocks, and their bytes. In pieces, a shorter object may take more than one of `len`
+    /// bytes ([`BlockCount::of`]).
+    ///
+    /// `None` as in [`BlockCount::of`].
+    #[must_use]
+    pub const fn most<W: Width>(config: &Config, len: usize, align: usize) -> Option<Self> {
+        let division = config.division();
+        let (mut sum, mut len, mut align) = (Self::NONE, len, align);
+        loop {
+            let Some(level) = most_of_level(config, len, align, W::SPINE_WORD_BYTES) else {
+                return None;
+            };
+            sum = match sum.and_bytes(level.blocks, level.bytes) {
+                Some(sum) => sum,
+                None => return None,
+            };
+            if !division.divides(len) {
+                return Some(sum);
+            }
+            let pieces = most_pieces(division, len);
+            len = pieces.saturating_mul(W::SPINE_WORD_BYTES);
+            align = W::SPINE_WORD_BYTES;
+        }
+    }
+}
+
+/// The most that a level of up to `len` bytes takes, without its spine.
+const fn most_of_level(
+    config: &Config,
+    len: usize,
+    align: usize,
+    word_bytes: usize,
+) -> Option<BlockCount> {
+    let longest = level(config, len, align, word_bytes);
+    let shorter = level(config, shorter(config.division(), len), align, word_bytes);
+    match (longest, shorter) {
+        (Some(a), Some(b)) => Some(BlockCount {
+            blocks: if a.blocks > b.blocks {
+                a.blocks
+            } else {
+                b.blocks
+            },
+            bytes: if a.bytes > b.bytes { a.bytes } else { b.bytes },
+        }),
+        _ => None,
+    }
+}
+
+/// What a level of `len` bytes takes, without its spine.
+const fn level(config: &Config, len: usize, align: usize, word_bytes: usize) -> Option<BlockCount> {
+    let pieces = Pieces::new(len, align, config.division(), word_bytes);
+    BlockCount::of_pieces(config, pieces.without_spine())
+}

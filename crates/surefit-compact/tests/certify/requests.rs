@@ -1,0 +1,226 @@
+//! Demands in requests: no length takes more than is counted, and nothing within them is refused in
+//! exactly the certified bytes.
+
+use core::alloc::Layout;
+
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use surefit_compact::certify::{BlockCount, Budget, Demand, Uncertifiable, certify};
+use surefit_compact::{Bound, Bytes, Config, Heap, Keyed, Medium, Narrow, Wide, Width};
+use surefit_testkit::ExactMemory;
+
+use crate::{exact, geometry};
+
+/// Pages of 1 KiB, with pieces of two sizes, of one, of the least, and without.
+fn configs(width: usize, bound: Bound) -> [Config; 4] {
+    let config = || Config::new(geometry(1024, width), bound).expect("valid");
+    [
+        config(),
+        config().with_pieces(Some(256)).expect("valid"),
+        config().with_pieces(Some(64)).expect("valid"),
+        config().with_pieces(None).expect("valid"),
+    ]
+}
+
+fn no_length_takes_more<W: Width>() {
+    for config in configs(W::WORD_BYTES, Bound::Pages(1)) {
+        let longest = config.piece_bytes().map_or(1024, |_| 20_000);
+        for align in [8, 64] {
+            let mut most = BlockCount::default();
+            for len in 0..=longest {
+                let one = BlockCount::of::<W>(&config, len, align).expect("fits");
+                most.blocks = most.blocks.max(one.blocks);
+                most.bytes = most.bytes.max(one.bytes);
+                let counted = BlockCount::most::<W>(&config, len, align).expect("fits");
+                let what = format!("{len} bytes in {:?}", config.division());
+                assert!(counted.blocks >= most.blocks, "{what}");
+                assert!(counted.bytes >= most.bytes, "{what}");
+                // A long spine may be counted at a length that its object does not have.
+                assert!(counted.blocks <= most.blocks + 1, "{what}");
+                assert!(counted.bytes <= most.bytes + 64, "{what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn no_length_takes_more_than_is_counted() {
+    no_length_takes_more::<Narrow>();
+    no_length_takes_more::<Medium>();
+    no_length_takes_more::<Wide>();
+}
+
+/// What may be live.
+#[derive(Clone, Copy, Debug)]
+enum Limit {
+    Objects(usize),
+    Bytes(usize),
+    Both(usize, usize),
+}
+
+impl Limit {
+    fn demand<W: Width>(self, config: &Config, longest: usize) -> Demand<'static> {
+        match self {
+            Self::Objects(objects) => Demand::of_requests::<W>(config, objects as u64, longest),
+            Self::Bytes(bytes) => Demand::of_mix::<W>(config, u64::MAX, longest, bytes as u64),
+            Self::Both(objects, bytes) => {
+                Demand::of_mix::<W>(config, objects as u64, longest, bytes as u64)
+            }
+        }
+    }
+
+    fn admits(self, live: &[(Bytes, usize)], len: usize) -> bool {
+        match self {
+            Self::Objects(objects) => live.len() < objects,
+            Self::Bytes(bytes) => {
+                let lengths = live.iter().map(|(_, len)| *len).chain([len]);
+                lengths.map(|len| len.max(16)).sum::<usize>() <= bytes
+            }
+            Self::Both(objects, bytes) => {
+                Self::Objects(objects).admits(live, len) && Self::Bytes(bytes).admits(live, len)
+            }
+        }
+    }
+}
+
+/// Fills the demand with the shortest objects of each size-class, leaves some of them, and fills it
+/// with the next; then random lengths.
+fn serve<W: Width>(config: &Config, limit: Limit, longest: usize) {
+    let demand = limit.demand::<W>(config, longest);
+    let certificate = certify::<W>(config, &demand).expect("certifiable");
+    let mut memory = ExactMemory::new();
+    let memory = exact(&mut memory, config, certificate.aligned_bytes);
+    let mut heap = Heap::<W>::new(memory, config).expect("large enough");
+    let mut random = ChaCha8Rng::seed_from_u64(longest as u64);
+    let mut live: Vec<(Bytes, usize)> = Vec::new();
+    let classes = config.geometry().classes();
+    let shortest = classes.map(|class| config.geometry().smallest_request(class));
+    let mut lengths: Vec<_> = shortest.filter(|len| *len <= longest).collect();
+    lengths.push(longest);
+    lengths.extend((0..20).map(|_| random.random_range(0..=longest)));
+    for len in lengths {
+        while limit.admits(&live, len) {
+            let layout = Layout::from_size_align(len, 8).expect("valid");
+            let object = heap.alloc_zeroed(layout);
+            let object = object.unwrap_or_else(|_| {
+                panic!(
+                    "{len} bytes with {} live: {limit:?} up to {longest}",
+                    live.len()
+                )
+            });
+            live.push((object, len));
+        }
+        for number in (0..live.len()).rev().filter(|number| number % 5 != 0) {
+            heap.free_bytes(live.swap_remove(number).0);
+        }
+    }
+}
+
+#[test]
+fn requests_are_served_in_exactly_their_bytes() {
+    for bound in [Bound::Pages(1), Bound::DEFAULT] {
+        for limit in [1, 8, 60]
+            .map(Limit::Objects)
+            .into_iter()
+            .chain([1000, 9000].map(Limit::Bytes))
+            .chain([Limit::Both(40, 4000)])
+        {
+            for longest in [1, 41, 77, 129, 300, 600, 1000] {
+                for config in configs(2, bound) {
+                    serve::<Narrow>(&config, limit, longest);
+                }
+                for config in configs(4, bound) {
+                    serve::<Wide>(&config, limit, longest);
+                }
+            }
+            for longest in [1025, 1500, 3333, 9000] {
+                for config in &configs(2, bound)[..3] {
+                    serve::<Narrow>(config, limit, longest);
+                }
+            }
+        }
+    }
+    for limit in [Limit::Objects(8), Limit::Bytes(2400)] {
+        serve::<Narrow>(&Config::TINY, limit, 300);
+        serve::<Keyed<Narrow>>(&Config::TINY, limit, 300);
+    }
+}
+
+/// Whatever the length, as many as there are bytes for take no more than the budget has.
+#[test]
+fn bytes_of_requests_of_any_length_are_within_their_budget() {
+    const BYTES: u64 = 10_000_000;
+    for config in configs(2, Bound::Pages(1)) {
+        let most = config.piece_bytes().map_or(1024, |_| 12_000);
+        for longest in [1, 16, 17, 63, 65, 300, 1000, most] {
+            let budget = Budget::of_mix::<Narrow>(&config, u64::MAX, longest, BYTES).expect("fits");
+            let mut worst = 0;
+            for len in 0..=longest {
+                let one = BlockCount::of::<Narrow>(&config, len, 8).expect("fits");
+                let count = BYTES / (len as u64).max(16);
+                assert!(count * one.blocks <= budget.objects, "{len} of {longest}");
+                assert!(
+                    count * one.bytes <= budget.block_bytes,
+                    "{len} of {longest}"
+                );
+                worst = worst.max(count * one.bytes);
+            }
+            assert!(
+                budget.block_bytes - worst < 2000,
+                "{longest}: {budget:?}, {worst}"
+            );
+        }
+    }
+}
+
+/// What the length says is not what the page-blocks take.
+#[test]
+fn bytes_of_requests_are_no_budget() {
+    let demand = Budget::of_requests::<Narrow>(&Config::TINY, 8, 300).expect("fits");
+    assert!(demand.block_bytes > 8 * 300, "{demand:?}");
+    assert_eq!(demand.objects, 8 * 3, "two pieces and a spine");
+    let demand = Budget::of_requests::<Narrow>(&Config::TINY, 8, 128).expect("fits");
+    assert_eq!((demand.objects, demand.block_bytes), (8, 8 * 128));
+}
+
+#[test]
+fn requests_of_any_numbers_are_counted_or_refused() {
+    let [in_pieces, .., whole] = configs(2, Bound::Pages(1));
+    for objects in [0, 1, u64::from(u32::MAX), u64::MAX] {
+        for longest in [0, 1, 1024, 1025, usize::MAX / 2, usize::MAX] {
+            for config in [&in_pieces, &whole] {
+                let found = Budget::of_requests::<Narrow>(config, objects, longest);
+                match BlockCount::most::<Narrow>(config, longest, 8) {
+                    Some(each) => {
+                        let budget = found.expect("fits");
+                        assert_eq!(budget.objects, objects.saturating_mul(each.blocks));
+                        let _any = certify::<Narrow>(config, &Demand::Joint(budget));
+                    }
+                    None => assert_eq!(found, Err(Uncertifiable::TooLarge { limit: 1024 })),
+                }
+            }
+        }
+    }
+    for bytes in [0, 1, 15, 1 << 20, u64::MAX] {
+        for longest in [0, 1, 1024, 1025, 70_000, usize::MAX] {
+            for config in [&in_pieces, &whole] {
+                let found = Budget::of_mix::<Narrow>(config, u64::MAX, longest, bytes);
+                let most = longest.min(usize::try_from(bytes).unwrap_or(usize::MAX));
+                let is_one = BlockCount::most::<Narrow>(config, most, 8).is_some();
+                assert_eq!(found.is_ok(), is_one, "{bytes} bytes, up to {longest}");
+                if let Ok(budget) = found {
+                    let _any = certify::<Narrow>(config, &Demand::Joint(budget));
+                }
+            }
+        }
+    }
+    assert!(Budget::of_requests::<Narrow>(&whole, 1, 1025).is_err());
+    assert!(BlockCount::most::<Narrow>(&in_pieces, 1, 2048).is_none());
+}
+
+#[test]
+#[should_panic(expected = "a contiguous object is larger than a page")]
+fn a_demand_that_no_page_holds_panics() {
+    let [.., whole] = configs(2, Bound::Pages(1));
+    let _demand = Demand::of_requests::<Narrow>(&whole, 1, 1025);
+}
