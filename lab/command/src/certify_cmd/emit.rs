@@ -6,11 +6,14 @@ use std::fmt::Write;
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use surefit_compact::certify::{Budget, Demand};
-use surefit_compact::{Bound, Config, Keyed, Medium, Narrow, SizeClass, Tail, Wide, Width};
+use surefit_compact::{
+    Bound, Config, Keyed, Medium, Narrow, PageOrder, SizeClass, Tail, Wide, Width,
+};
 use surefit_measure::error::one_line;
 use surefit_measure::output::grouped;
+use surefit_measure::registry::Kind;
 use surefit_measure::sizes::counted;
-use surefit_measure::spec::Spec;
+use surefit_measure::spec::{Choice, Spec};
 use surefit_measure::subjects::compact::{Options, Words};
 
 use super::asked::Asked;
@@ -48,8 +51,13 @@ pub(super) fn name(text: &str) -> Result<String, &'static str> {
 /// calls the heap by a name.
 ///
 /// # Errors
-/// The demand has no certificate in this configuration.
+/// The demand has no certificate in this configuration; the heap is shared.
 pub(super) fn source(language: Language, name: &str, asked: &Asked, spec: &Spec) -> Result<String> {
+    if let Choice::InProcess(Kind::OneCf(_) | Kind::NCf(_)) = &spec.choice {
+        bail!(
+            "{spec}: --emit writes heaps of one owner: choose cf; a shared heap's bytes are those of certify::shared_region_bytes"
+        );
+    }
     match language {
         Language::Rust => rust(name, asked, spec),
         Language::C => emit_c::header(name, asked, spec),
@@ -243,6 +251,9 @@ pub(crate) fn config_text(config: &Config, bound: &str) -> String {
             "with_large_pieces({})",
             digits(config.division().large_bytes())
         ));
+    }
+    if config.order() == PageOrder::Original {
+        steps.push("with_order(surefit::compact::PageOrder::Original)".to_owned());
     }
     for step in steps {
         // Writing to a string does not fail.

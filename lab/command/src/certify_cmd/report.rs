@@ -16,6 +16,13 @@ use surefit_measure::results::SCHEMA;
 use surefit_measure::sizes::{Count, Size, counted};
 use surefit_measure::spec::Spec;
 
+/// What the names of several certificates mean.
+const READINGS: &str = "\
+  joint: any mix within N and B. per-class: of each size-class as many as were
+  ever live at once. both: within both, so less. The rest is about joint, and
+  --emit writes joint.
+";
+
 /// The certificates of one demand. The figures at the top are those of the first certificate.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -108,7 +115,7 @@ pub(crate) struct LargestFree {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Certified {
     /// `joint`: any mix of the joint demand; `per-class`: any order within each class's own peak;
-    /// `both`.
+    /// `both`: any order within both at once.
     pub(crate) demand: String,
     /// The heap size that suffices, in bytes.
     pub(crate) heap_bytes: u64,
@@ -292,6 +299,9 @@ impl fmt::Display for Report {
         for certified in &self.certificates {
             self.write_line(f, certified)?;
         }
+        if self.certificates.len() > 1 {
+            write!(f, "{READINGS}")?;
+        }
         let account = Account {
             parts: &self.parts,
             data_pages: self.data_pages,
@@ -300,6 +310,12 @@ impl fmt::Display for Report {
         write!(f, "{account}")?;
         self.write_calls(f)?;
         self.target.iter().try_for_each(|it| write!(f, "{it}"))?;
+        if self.allocator == "cf" && self.proposals.is_none() {
+            writeln!(
+                f,
+                "This is the default configuration; --propose finds that of the fewest bytes."
+            )?;
+        }
         self.proposals.iter().try_for_each(|it| write!(f, "{it}"))
     }
 }

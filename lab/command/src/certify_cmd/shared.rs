@@ -24,7 +24,9 @@ pub(super) fn refuse(asked: &Asked, spec: &Spec) -> Result<()> {
     let (threads, pins, largest) = stated(asked);
     let has_threads = threads.is_some_and(|threads| threads > 1);
     if has_threads || pins.is_some_and(|pins| pins > 0) || largest.is_some() {
-        bail!("{spec}: a heap of one owner has one thread and no pins: choose 1-cf or n-cf");
+        bail!(
+            "{spec}: a heap of one owner has one thread and no pins: leave them out, or choose 1-cf or n-cf"
+        );
     }
     Ok(())
 }

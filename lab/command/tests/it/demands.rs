@@ -1,5 +1,7 @@
 //! Demand files: what they state is certified whole, and served in exactly the certified bytes.
 
+use std::path::Path;
+
 use crate::certify::{TINY, bytes, certify, demand};
 use crate::common::{error_line, surefit};
 use serde_json::Value;
@@ -55,7 +57,7 @@ pub(crate) fn churn(kinds: &[(u64, usize, u32)]) -> Trace {
 }
 
 /// Replays a trace in the bytes that are certified for a demand.
-fn completes(trace: &Trace, table: &Value, spec: &str) {
+pub(crate) fn completes(trace: &Trace, table: &Value, spec: &str) {
     let directory = tempfile::tempdir().expect("a directory");
     let path = directory.path().join("churn.sft");
     std::fs::write(&path, trace.to_bytes()).expect("a file");
@@ -166,4 +168,92 @@ fn pinned_objects_may_be_aligned() {
     // At 64, both lie in page-blocks of 64 bytes at most.
     assert_eq!(with(50, 64), with(64, 64));
     assert!(with(50, 8) < with(64, 8));
+}
+
+/// The blocks of a page in a language.
+fn blocks<'a>(page: &'a str, language: &str) -> impl Iterator<Item = &'a str> {
+    let blocks = page
+        .split(&format!("```{language}\n"))
+        .skip(1)
+        .collect::<Vec<_>>();
+    let ends = blocks.into_iter().map(|it| it.split("```").next());
+    ends.map(|it| it.expect("a block ends"))
+}
+
+/// Writes the demand files of a page: blocks of TOML whose first line is their name.
+fn write_files(page: &str, folder: &Path) {
+    for block in blocks(page, "toml") {
+        let first = block.lines().next().unwrap_or_default();
+        if let Some(name) = first.strip_prefix("# ").filter(|it| it.ends_with(".toml")) {
+            std::fs::write(folder.join(name), block).expect("written");
+        }
+    }
+}
+
+/// The demand files of the pages are accepted by the commands below them.
+#[test]
+fn the_demand_files_of_the_pages_are_certified() {
+    let mut ran = 0;
+    for page in [
+        include_str!("../../../../docs/command.md"),
+        include_str!("../../../../docs/heaps.md"),
+        include_str!("../../../../docs/firmware.md"),
+    ] {
+        let folder = tempfile::tempdir().expect("a folder");
+        write_files(page, folder.path());
+        for line in blocks(page, "sh").flat_map(str::lines) {
+            let is_of_file = line.contains("certify --demand ") && !line.contains("--demand FILE");
+            if line.starts_with("echo ") || is_of_file {
+                let command = assert_cmd::cargo::cargo_bin!("surefit");
+                let line = line.replace("surefit ", &format!("{} ", command.display()));
+                let mut shell = std::process::Command::new("sh");
+                shell.args(["-c", &line]).current_dir(folder.path());
+                let output = shell.output().expect("a shell");
+                let complaint = String::from_utf8_lossy(&output.stderr);
+                assert!(output.status.success(), "{line}\n{complaint}");
+                ran += usize::from(is_of_file);
+            }
+        }
+    }
+    assert!(ran >= 5, "{ran} commands");
+}
+
+/// Of a run, the table says what its three readings are.
+#[test]
+fn the_readings_of_a_run_are_explained() {
+    let output = surefit()
+        .args(["certify", "--trace", "bundled:redis-drift"])
+        .output()
+        .expect("the command runs");
+    let table = String::from_utf8_lossy(&output.stdout);
+    for words in ["both: within both", "--emit writes joint"] {
+        assert!(table.contains(words), "{words}: {table}");
+    }
+}
+
+/// Threads and pins belong to shared heaps, of which no source text is written.
+#[test]
+fn what_no_source_text_says_is_refused() {
+    let file = demand("request_bytes = 4096\nthreads = 2\npins = 2\n");
+    let path = file.path().to_str().expect("a plain name");
+    for (allocator, language, word) in [
+        ("cf", "rust", "leave them out, or choose 1-cf or n-cf"),
+        ("1-cf", "rust", "--emit writes heaps of one owner"),
+        ("n-cf", "c", "--emit writes heaps of one owner"),
+        ("cf:k=8,order=original", "c", "leave order out"),
+    ] {
+        let plain = demand("request_bytes = 4096\n");
+        let plain = plain.path().to_str().expect("a plain name");
+        let file = if allocator.contains("order") {
+            plain
+        } else {
+            path
+        };
+        let output = surefit()
+            .args(["certify", "--emit", language, "--allocator", allocator])
+            .args(["--demand", file])
+            .output();
+        let line = error_line(&output.expect("the command runs"), 2);
+        assert!(line.contains(word), "{allocator}: {line}");
+    }
 }

@@ -20,6 +20,7 @@ mod guide;
 mod long_traces;
 #[cfg(target_os = "linux")]
 mod odd_names;
+mod random_demands;
 #[cfg(target_os = "linux")]
 mod record;
 #[cfg(target_os = "linux")]
