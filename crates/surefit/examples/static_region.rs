@@ -1,8 +1,8 @@
 //! A heap whose size the compiler computes from what the program demands: no allocation inside the
 //! demand can fail.
 //!
-//! The same code runs without an operating system. The demand: at most 500 messages at once, each of
-//! up to 256 bytes, 32 KiB in all, in any mix and in any order.
+//! The same code runs without an operating system. The demand: at most 500 messages at once, each
+//! of up to 256 bytes, 32 KiB in all, in any mix and in any order.
 
 use std::alloc::Layout;
 use std::collections::VecDeque;

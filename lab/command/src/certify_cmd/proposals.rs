@@ -17,6 +17,12 @@ struct Choice {
     values: &'static [&'static str],
 }
 
+/// The size-classes of `Config::MICRO`.
+const FEW: &str = "classes=[32 64 128 256 512]";
+
+/// The value with which every object is contiguous.
+const WHOLE: &str = "pieces=off";
+
 /// Every choice. Of values that need as many bytes, the first is taken.
 const CHOICES: [Choice; 5] = [
     Choice {
@@ -31,7 +37,13 @@ const CHOICES: [Choice; 5] = [
     },
     Choice {
         keys: &["spacing", "classes"],
-        values: &["spacing=1/2", "spacing=1/4", "spacing=1/8", "spacing=1/16"],
+        values: &[
+            FEW,
+            "spacing=1/2",
+            "spacing=1/4",
+            "spacing=1/8",
+            "spacing=1/16",
+        ],
     },
     Choice {
         keys: &["k", "holes", "frac"],
@@ -40,7 +52,7 @@ const CHOICES: [Choice; 5] = [
     Choice {
         keys: &["pieces", "large"],
         values: &[
-            "pieces=off",
+            WHOLE,
             "pieces=16K",
             "pieces=4K",
             "pieces=1K",
@@ -94,6 +106,7 @@ pub(super) fn find(asked: &Asked, spec: &Spec) -> Result<Proposals> {
         cheapest: least(None)
             .context("no configuration serves the demand")?
             .clone(),
+        contiguous: least(Some(WHOLE)).cloned(),
         choices: open
             .iter()
             .flat_map(|choice| choice.values)

@@ -12,6 +12,9 @@ use surefit_measure::output::grouped;
 pub(crate) struct Proposals {
     /// The configuration that needs the fewest bytes.
     pub(crate) cheapest: Proposal,
+    /// The cheapest in which every object is contiguous, if one serves the demand.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) contiguous: Option<Proposal>,
     /// For each value of each choice, the cheapest configuration with it.
     pub(crate) choices: Vec<Chosen>,
     /// How many configurations were certified.
@@ -43,6 +46,22 @@ pub(crate) struct Chosen {
     pub(crate) proposal: Proposal,
 }
 
+/// What the keys of the table mean.
+const MEANINGS: &str = "\
+What the choices are:
+  page     bytes of a page. Every size-class in use may have one that is nearly
+           empty, so small heaps want small pages.
+  width    bits of the heap's words: 16 (Narrow) for up to 1 MiB, 24 (Medium)
+           for up to 128 MiB, 32 (Wide). Fewer bits, fewer bytes an object.
+  spacing  size-classes in each power of two: 1/4 means four. classes: a list.
+  k        pages of a size-class that may be partly empty: beyond, a free moves
+           objects. holes, frac: how many free page-blocks there may be instead.
+  pieces   longer byte objects lie in pieces of this size: not contiguous, read
+           piece by piece. off: none is longer than a page.
+Config::MICRO has pages of 1K, words of 16 bits, the classes above and k=1;
+Config::TINY the same with spacing=1/4.
+";
+
 impl Proposals {
     /// What to take if the configuration that was asked for cannot serve the demand.
     pub(super) fn instead(&self) -> String {
@@ -52,24 +71,49 @@ impl Proposals {
             ..
         } = &self.cheapest;
         format!(
-            "--allocator {allocator} serves it in {} B",
+            "--allocator {} serves it in {} B",
+            quoted(allocator),
             grouped(*heap_bytes)
         )
     }
+
+    /// The cheapest with contiguous objects, if that is another one.
+    fn write_contiguous(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let other = self.contiguous.as_ref();
+        let Some(other) = other.filter(|it| it.heap_bytes > self.cheapest.heap_bytes) else {
+            return Ok(());
+        };
+        writeln!(
+            f,
+            "With every object contiguous: {} B\n  --allocator {}",
+            grouped(other.heap_bytes),
+            quoted(&other.allocator)
+        )
+    }
+}
+
+/// An allocator as a shell takes it.
+fn quoted(allocator: &str) -> String {
+    if allocator.contains(['[', ' ', '*', '?', '\'']) {
+        return format!("'{}'", allocator.replace('\'', "'\\''"));
+    }
+    allocator.to_owned()
 }
 
 impl fmt::Display for Proposals {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let least = &self.cheapest;
+        let allocator = quoted(&least.allocator);
         writeln!(
             f,
-            "\nFewest bytes of {} configurations: --allocator {}",
+            "\nFewest bytes of {} configurations: {} B\n  --allocator {allocator}",
             grouped(self.configurations),
-            least.allocator
+            grouped(least.heap_bytes)
         )?;
+        self.write_contiguous(f)?;
         writeln!(
             f,
-            "Each choice, the others chosen best:        bytes   ÷ fewest   one free copies"
+            "\nEach choice, the others chosen best:        bytes   ÷ fewest   one free copies"
         )?;
         for Chosen { choice, proposal } in &self.choices {
             writeln!(
@@ -80,10 +124,30 @@ impl fmt::Display for Proposals {
                 grouped(proposal.moved_bytes_max_per_op)
             )?;
         }
+        write!(f, "{MEANINGS}")?;
         writeln!(
             f,
-            "These are bytes only. What the choices cost in time: surefit compare --allocators cf,{}",
-            least.allocator
+            "Then, with the options of this run and --emit rust or --emit c instead of\n\
+             --propose, the heap as source text:\n  \
+             surefit certify … --allocator {allocator} --emit rust"
+        )?;
+        writeln!(
+            f,
+            "These are bytes only. What the choices cost in time:\n  \
+             surefit compare --allocators {}",
+            quoted(&format!("cf,{}", least.allocator))
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn a_shell_takes_what_is_proposed() {
+        assert_eq!(quoted("cf:page=1K,k=1"), "cf:page=1K,k=1");
+        assert_eq!(quoted("cf:classes=[32 64]"), "'cf:classes=[32 64]'");
+        assert_eq!(quoted("cf:classes=it's"), r"'cf:classes=it'\''s'");
     }
 }

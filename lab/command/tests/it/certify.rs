@@ -186,6 +186,11 @@ fn the_cheapest_configuration_is_proposed_with_what_each_choice_costs() {
         bytes(&certify(&["--demand", path, "--allocator", spec])["heap_bytes"]),
         least
     );
+    // The cheapest with contiguous objects is no cheaper.
+    let whole = &report["proposals"]["contiguous"];
+    assert!(bytes(&whole["heap_bytes"]) >= least, "{report}");
+    let spec = whole["allocator"].as_str().expect("a spec");
+    assert!(spec.contains("pieces=off"), "{spec}");
     // What is given is kept.
     let kept = with("cf:page=4K,k=1");
     let spec = kept["proposals"]["cheapest"]["allocator"]
@@ -203,6 +208,31 @@ fn the_cheapest_configuration_is_proposed_with_what_each_choice_costs() {
             .all(|it| !it.starts_with("page") && !it.starts_with("k=")),
         "{names:?}"
     );
+}
+
+/// What a newcomer reads: what the choices are, and what to type next.
+#[test]
+fn a_proposal_explains_itself_and_says_what_comes_next() {
+    let file = demand("request_bytes = 5343\nlargest_request_bytes = 256\n");
+    let output = surefit()
+        .args(["certify", "--propose", "--allocator", "cf:pieces=off"])
+        .arg("--demand")
+        .arg(file.path())
+        .output()
+        .expect("the command runs");
+    let text = String::from_utf8_lossy(&output.stdout);
+    // Few size-classes serve few bytes best: those of `Config::MICRO`. A shell needs the quotes.
+    let micro = "'cf:pieces=off,page=1K,width=16,classes=[32 64 128 256 512],k=1'";
+    for words in [micro, "What the choices are:", "--emit rust"] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    for line in text
+        .lines()
+        .skip_while(|line| !line.starts_with("Fewest bytes"))
+    {
+        let is_spec = line.contains("cf:");
+        assert!(is_spec || line.chars().count() <= 80, "{line}");
+    }
 }
 
 #[test]
