@@ -25,12 +25,19 @@ impl<S: Stepwise, K: Clock> Incremental<'_, S, K> {
             );
         }
         if self.keeps_old() {
-            let old: W = self.gc.load_as(object, word);
-            if let Some(old) = old.reference() {
-                self.shade(old);
-            }
+            self.shade_old::<W>(object, word);
         }
         self.gc.write(object, word, value);
+    }
+
+    /// Follows the reference that a word loses. It is no part of `store`, which is inlined.
+    #[inline(never)]
+    #[track_caller]
+    fn shade_old<W: Word>(&mut self, object: Object, word: u32) {
+        let old: W = self.gc.load_as(object, word);
+        if let Some(old) = old.reference() {
+            self.shade(old);
+        }
     }
 
     /// Writes a word that never holds a reference.

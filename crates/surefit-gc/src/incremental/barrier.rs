@@ -15,7 +15,6 @@ impl<S: Stepwise, K: Clock> Incremental<'_, S, K> {
 
     /// Shades an object that may be white: a word loses it, or a weak reference leads to it. Any
     /// number may be given.
-    #[inline]
     pub(super) fn shade(&mut self, object: Object) {
         let gc = &mut self.gc;
         let stack = &mut *gc.stack;
@@ -40,6 +39,7 @@ impl<S: Stepwise, K: Clock> Incremental<'_, S, K> {
     /// one that runs will not free it.
     ///
     /// While a cycle marks, it is not known yet whether it will: then the object counts as live.
+    #[inline]
     #[must_use]
     pub fn contains(&self, object: Object) -> bool {
         self.gc.contains(object) && !self.is_condemned(object)

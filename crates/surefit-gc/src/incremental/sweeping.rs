@@ -93,11 +93,13 @@ impl<S: Stepwise, K: Clock> Incremental<'_, S, K> {
 
     /// Whether marking has ended, the sweep has not come to this number yet, and its object is not
     /// marked: it is dead, and will be freed.
+    #[inline]
     pub(super) fn is_condemned(&self, object: Object) -> bool {
         self.is_ahead_of_sweep(object) && !self.gc.marks.contains(object)
     }
 
     /// Whether marking has ended, and the sweep has not left the object's word of bits yet.
+    #[inline]
     pub(super) const fn is_ahead_of_sweep(&self, object: Object) -> bool {
         match self.phase {
             Phase::Weak => true,
