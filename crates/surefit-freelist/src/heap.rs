@@ -165,23 +165,21 @@ impl<'m, I: Index> Heap<'m, I> {
         })
     }
 
-    /// Allocates if the index finds a chunk without a search. The result fits in a register, unlike
-    /// a [`Result`].
+    /// Takes a chunk that the index finds without a search.
     #[inline]
-    fn allocate_at_once(&mut self, layout: Layout) -> Option<NonNull<u8>> {
+    fn take_at_once(&mut self, layout: Layout) -> Option<Chunk> {
         if layout.size() > self.largest_request || layout.align() > GRANULE {
             return None;
         }
         let needed = I::rounded(granules_for(layout.size()));
-        let chunk = self.index.take(&mut self.memory, needed)?;
-        Some(self.serve(chunk, needed))
+        self.index.take(&mut self.memory, needed)
     }
 
-    /// Allocates if `take` found no chunk at once: aligned objects, searches of lists, last
+    /// Takes a chunk if the index found none at once: aligned objects, searches of lists, last
     /// attempts, refusals.
     #[cold]
     #[inline(never)]
-    fn allocate_slowly(&mut self, layout: Layout) -> Result<NonNull<u8>, Refused> {
+    fn take_slowly(&mut self, layout: Layout) -> Result<Chunk, Refused> {
         if layout.size() > self.largest_request {
             let limit = self.largest_request;
             return Err(Refused::TooLarge { limit });
@@ -198,8 +196,7 @@ impl<'m, I: Index> Heap<'m, I> {
         let taken = self.take_fitting(&need);
         let taken = taken.or_else(|| self.take_by_walk(&need));
         let chunk = taken.ok_or(Refused::NoChunk)?;
-        let aligned = self.split_lead(chunk, need.lead(chunk));
-        Ok(self.serve(aligned, need.granules))
+        Ok(self.split_lead(chunk, need.lead(chunk)))
     }
 
     /// Searches the index. If that finds nothing and chunks are merged on demand, merges them all
@@ -466,10 +463,11 @@ fn smallest_region<I: Index>() -> usize {
 unsafe impl<I: Index> RawHeap for Heap<'_, I> {
     #[inline]
     fn allocate(&mut self, layout: Layout) -> Result<NonNull<u8>, Refused> {
-        match self.allocate_at_once(layout) {
-            Some(object) => Ok(object),
-            None => self.allocate_slowly(layout),
-        }
+        let chunk = match self.take_at_once(layout) {
+            Some(chunk) => chunk,
+            None => self.take_slowly(layout)?,
+        };
+        Ok(self.serve(chunk, I::rounded(granules_for(layout.size()))))
     }
 
     #[inline]

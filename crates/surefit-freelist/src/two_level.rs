@@ -4,38 +4,38 @@
 //! Without any search, a request must find a chunk that fits and that is hardly larger.
 //!
 //! ```text
-//! list(n):     s = max(0, floor(log2 n) - 6);  list = 64 (s + 6) + (n >> s)
+//! list(n):     s = max(0, floor(log2 n) - 6);  list = 64 (s + 6) + (n >> s)    (64-bit words)
 //! allocate(n): f = list(n - 1) + 1             every chunk of list f or above fits
-//!              find the first list >= f that holds a chunk, in at most two double words
+//!              find the first list >= f that holds a chunk, in at most two words
 //!              take its first chunk
 //!              no such list: look at the first few chunks of list(n); some of them fit, others are
 //!              a little too small
 //!              cut n from the front of the chunk; the remainder goes to the front of its list
 //! free(c):     merge with free neighbours; the merged chunk goes to the front of its list
 //!
-//! table:       | 2 words of nobody | 26 double words of bits | heads of lists, as many as needed |
+//! table:       | 2 numbers of nobody | 26 words of bits | heads of lists, as many as needed |
 //! ```
 //! Sizes are in granules of 8 bytes. Below 128 granules (1 KiB) every list holds one size. Above,
 //! each power of two is divided into 64 lists, so that a list's largest size is at most 1/64 above
-//! its smallest.
+//! its smallest. Where words have 32 bits, it is divided into 32 lists, with 28 words of bits.
 //!
 //! # Invariants
 //! - T1: the bit of a list is set if and only if the list holds a chunk; bits after the lists are
 //!   clear.
-//! - T2: bit `w` of `summary` is set if and only if double word `w` of the bits is not zero.
+//! - T2: bit `w` of `summary` is set if and only if word `w` of the bits is not zero.
 //! - T3: a list holds exactly the free chunks of its sizes, each once. L1 holds for every list.
 //!
 //! # Bounds
 //! All operations are O(1). The only loop looks at [`LOOKED_AT`] chunks after a failed search. The
 //! table takes 736 bytes for a region of 1 KiB and 256 more for every doubling: 3.2 KiB at 1 MiB,
-//! 6.5 KiB at most.
+//! 6.5 KiB at most. With words of 32 bits it takes 640 bytes and 128 more.
 //!
 //! # Departures
 //! - The lists are numbered in one row, so that rounding the search up takes one subtraction and
-//!   one addition. The upper level says which double words of bits, 64 lists each, are not zero.
-//! - 64 lists per power of two. With 16, 32 and 64 lists, the smallest heap was 1.193, 1.128 and
-//!   1.106 times the live bytes on `varnish` (objects up to 16 KiB), and 1.186, 1.172 and 1.167
-//!   times on `redis-drift`. 32 and 64 lists took the least time.
+//!   one addition. The upper level says which words of bits, 64 lists each, are not zero.
+//! - 64 lists per power of two, or 32: as many as a word has bits. With 16, 32 and 64 lists, the
+//!   smallest heap was 1.193, 1.128 and 1.106 times the live bytes on `varnish` (objects up to 16
+//!   KiB), and 1.186, 1.172 and 1.167 times on `redis-drift`. 32 and 64 lists took the least time.
 //! - After a failed search, the first chunks of the request's own list are examined. The original
 //!   refuses a request even if a chunk of that list fits.
 //! - Links are offsets, and a back-link names the word that names the chunk. So removal needs no
@@ -57,25 +57,28 @@ use surefit_core::{Corruption, ensure};
 use crate::chunk::{Chunk, NOBODYS_WORDS};
 use crate::index::{Index, Need};
 use crate::list::check_list;
-use crate::memory::{GRANULE, Memory, Slot, WORD};
+use crate::memory::{Memory, Slot, WORD};
 
-/// The lists into which a power of two is divided, as a logarithm. 4, 5 and 6 were measured: see
-/// the departures.
-const DIVISIONS_LOG2: u32 = 6;
+/// The lists into which a power of two is divided, as a logarithm: as many as a word of the
+/// processor has bits. 4, 5 and 6 were measured: see the departures.
+const DIVISIONS_LOG2: u32 = usize::BITS.ilog2();
 const DIVISIONS: u32 = 1 << DIVISIONS_LOG2;
+/// Below as many granules, each list has one size.
+const LINEAR: u32 = 128;
 /// The number of the list for zero granules. The numbers before it, which fill whole words, are not
 /// used.
-const FIRST_LIST: u32 = DIVISIONS_LOG2 << DIVISIONS_LOG2;
-/// Double words of bits: enough for the lists of 2^30 granules, and one more for a rounded search.
-const BIT_WORDS: u32 = 26;
-const _: () = assert!(FIRST_LIST % u64::BITS == 0);
-const _: () = assert!(list_of((1 << 30) - 1) + 1 < FIRST_LIST + BIT_WORDS * u64::BITS);
-const _: () = assert!(FIRST_LIST / u64::BITS + BIT_WORDS <= u32::BITS);
+const FIRST_LIST: u32 = ((LINEAR.ilog2() + 1) << DIVISIONS_LOG2) - LINEAR;
+const _: () = assert!(list_of(LINEAR) == FIRST_LIST + LINEAR);
+/// Words of bits: enough for the lists of 2^30 granules, and one more for a rounded search.
+const BIT_WORDS: u32 = u32::BITS - FIRST_LIST / usize::BITS;
+const _: () = assert!(FIRST_LIST % usize::BITS == 0);
+const _: () = assert!(list_of((1 << 30) - 1) + 1 < FIRST_LIST + BIT_WORDS * usize::BITS);
+const _: () = assert!(FIRST_LIST / usize::BITS + BIT_WORDS <= u32::BITS);
 
-/// The granule of the first bits.
-const FIRST_BITS: usize = NOBODYS_WORDS * WORD / GRANULE;
-const _: () = assert!(NOBODYS_WORDS * WORD % GRANULE == 0);
-const FIRST_HEAD: usize = NOBODYS_WORDS + BIT_WORDS as usize * GRANULE / WORD;
+/// The first word of bits, in words of the processor.
+const FIRST_BITS: usize = NOBODYS_WORDS * WORD / size_of::<usize>();
+const _: () = assert!(NOBODYS_WORDS * WORD % size_of::<usize>() == 0);
+const FIRST_HEAD: usize = NOBODYS_WORDS + BIT_WORDS as usize * size_of::<usize>() / WORD;
 /// Chunks that are examined after a failed search: the last attempt before a refusal.
 const LOOKED_AT: usize = 16;
 
@@ -85,12 +88,11 @@ const LOOKED_AT: usize = 16;
 /// rest.
 #[inline]
 const fn list_of(granules: u32) -> u32 {
-    if granules < 2 * DIVISIONS {
+    if granules < LINEAR {
         return FIRST_LIST + granules;
     }
     let log2 = granules.ilog2();
-    let division = ((granules as u64) << DIVISIONS_LOG2) >> log2;
-    (log2 << DIVISIONS_LOG2) + division as u32
+    (log2 << DIVISIONS_LOG2) + (granules >> (log2 - DIVISIONS_LOG2))
 }
 
 #[inline]
@@ -98,16 +100,33 @@ const fn head(list: u32) -> Slot {
     Slot::new(FIRST_HEAD + list as usize - FIRST_LIST as usize)
 }
 
-/// The double word that holds a list's bit; also the number of its bit in the summary.
+/// The word that holds a list's bit; also the number of its bit in the summary.
 #[inline]
 const fn word_of(list: u32) -> u32 {
-    list / u64::BITS
+    list / usize::BITS
 }
 
-/// The granule of a double word of bits.
+/// The place of a word of bits, in words of the processor.
 #[inline]
-const fn bits(word: u32) -> usize {
+const fn place(word: u32) -> usize {
     FIRST_BITS + word as usize - word_of(FIRST_LIST) as usize
+}
+
+/// A word of bits.
+#[inline]
+fn bits(memory: &Memory<'_>, word: u32) -> usize {
+    #[cfg(target_pointer_width = "64")]
+    return memory.get_granule(place(word)) as usize;
+    #[cfg(not(target_pointer_width = "64"))]
+    return memory.get(Slot::new(place(word))) as usize;
+}
+
+#[inline]
+fn set_bits(memory: &mut Memory<'_>, word: u32, bits: usize) {
+    #[cfg(target_pointer_width = "64")]
+    memory.set_granule(place(word), bits as u64);
+    #[cfg(not(target_pointer_width = "64"))]
+    memory.set(Slot::new(place(word)), bits as u32);
 }
 
 /// The index of TLSF: its bits and the heads of its lists are in the region.
@@ -115,7 +134,7 @@ const fn bits(word: u32) -> usize {
 pub struct TwoLevel {
     /// One after the last word of the table: a back-link below it names a head.
     table_end: u32,
-    /// Bit `w` says whether double word `w` of the bits is not zero.
+    /// Bit `w` says whether word `w` of the bits is not zero.
     summary: u32,
 }
 
@@ -123,19 +142,19 @@ impl TwoLevel {
     #[inline]
     fn mark_filled(&mut self, memory: &mut Memory<'_>, list: u32) {
         let word = word_of(list);
-        let filled = memory.get_granule(bits(word));
+        let filled = bits(memory, word);
         if filled == 0 {
             self.summary |= 1 << word;
         }
-        memory.set_granule(bits(word), filled | 1 << (list % u64::BITS));
+        set_bits(memory, word, filled | 1 << (list % usize::BITS));
     }
 
     /// Has no branch: whether a list that lost a chunk is empty is hard to predict.
     #[inline]
     fn mark_empty_if(&mut self, memory: &mut Memory<'_>, list: u32, is_empty: bool) {
         let word = word_of(list);
-        let filled = memory.get_granule(bits(word)) & !(u64::from(is_empty) << (list % u64::BITS));
-        memory.set_granule(bits(word), filled);
+        let filled = bits(memory, word) & !(usize::from(is_empty) << (list % usize::BITS));
+        set_bits(memory, word, filled);
         if filled == 0 {
             self.summary &= !(1 << word);
         }
@@ -145,7 +164,7 @@ impl TwoLevel {
     #[inline]
     fn first_filled(&self, memory: &Memory<'_>, list: u32) -> Option<u32> {
         let word = word_of(list);
-        let filled = memory.get_granule(bits(word)) >> (list % u64::BITS);
+        let filled = bits(memory, word) >> (list % usize::BITS);
         if filled != 0 {
             return Some(list + filled.trailing_zeros());
         }
@@ -155,7 +174,7 @@ impl TwoLevel {
             return None;
         }
         let word = above.trailing_zeros();
-        Some(word * u64::BITS + memory.get_granule(bits(word)).trailing_zeros())
+        Some(word * usize::BITS + bits(memory, word).trailing_zeros())
     }
 
     /// Takes the first chunk of a list whose bit says that it holds one (T1).
@@ -191,30 +210,30 @@ impl TwoLevel {
         let mut summary = 0;
         for word in word_of(FIRST_LIST)..word_of(FIRST_LIST) + BIT_WORDS {
             let is_filled = |&list: &u32| lists.contains(&list) && memory.get(head(list)) != 0;
-            let filled = (word * u64::BITS..(word + 1) * u64::BITS)
+            let filled = (word * usize::BITS..(word + 1) * usize::BITS)
                 .filter(is_filled)
-                .fold(0, |filled, list| filled | 1 << (list % u64::BITS));
+                .fold(0, |filled, list| filled | 1 << (list % usize::BITS));
             ensure(
-                memory.get_granule(bits(word)) == filled,
+                bits(memory, word) == filled,
                 "T1",
-                "the bits do not show which lists hold chunks; granule",
-                bits(word),
+                "the bits do not show which lists hold chunks; word",
+                place(word),
             )?;
             summary |= u32::from(filled != 0) << word;
         }
         ensure(
             self.summary == summary,
             "T2",
-            "the summary does not show which double words of bits are not zero; bits that differ",
+            "the summary does not show which words of bits are not zero; bits that differ",
             (summary ^ self.summary) as usize,
         )
     }
 }
 
 impl Index for TwoLevel {
-    /// A list's largest size is at most 1/64 above its smallest.
+    /// A list's largest size is at most one part of [`DIVISIONS`] above its smallest.
     fn found(granules: u32) -> Option<u32> {
-        match granules < 2 * DIVISIONS {
+        match granules < LINEAR {
             true => Some(granules),
             false => granules.checked_add(granules.div_ceil(DIVISIONS)),
         }
@@ -235,14 +254,16 @@ impl Index for TwoLevel {
         }
     }
 
-    #[inline]
+    #[cfg_attr(target_pointer_width = "64", inline)]
+    #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
     fn insert(&mut self, memory: &mut Memory<'_>, chunk: Chunk, granules: u32) {
         let list = list_of(granules);
         memory.link(head(list), chunk);
         self.mark_filled(memory, list);
     }
 
-    #[inline]
+    #[cfg_attr(target_pointer_width = "64", inline)]
+    #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
     fn remove(&mut self, memory: &mut Memory<'_>, chunk: Chunk) {
         let (back, next) = memory.unlink(chunk);
         if next.is_none() && back.number() < self.table_end {
@@ -327,7 +348,7 @@ mod tests {
 
     #[test]
     fn small_sizes_have_lists_of_their_own() {
-        for granules in 1..2 * DIVISIONS {
+        for granules in 1..LINEAR {
             assert_eq!(list_of(granules), FIRST_LIST + granules);
         }
     }

@@ -21,28 +21,15 @@ const fn at_last(text: &'static str, most: u32, because: &'static str) -> LoopBo
 }
 
 /// What a refusal does not reach.
-const fn refused(places: &'static [Place]) -> Fact {
-    Fact {
-        events: &["malloc refused"],
-        places,
-        most: 0,
-        because: "a refusal hands out nothing",
-    }
-}
-
-/// A line that hands out a chunk.
-const fn serves(text: &'static str) -> Place {
-    Place {
+const REFUSED: Fact = Fact {
+    events: &["malloc refused"],
+    places: &[Place {
         file: "surefit-freelist/src/heap.rs",
-        text,
-    }
-}
-
-/// In the first search.
-const AT_ONCE: &[Place] = &[serves("Some(self.serve(chunk, needed))")];
-
-/// After the last one.
-const SLOWLY: &[Place] = &[serves("Ok(self.serve(aligned, need.granules))")];
+        text: "Ok(self.serve(chunk, I::rounded(granules_for(layout.size()))))",
+    }],
+    most: 0,
+    because: "a refusal hands out nothing",
+};
 
 /// `Tlsf`.
 pub const TLSF: Known = Known {
@@ -63,7 +50,7 @@ pub const TLSF: Known = Known {
     called: &[],
     not_called: &[NotCalled {
         events: &["malloc"],
-        function: "surefit_freelist::heap::Heap::allocate_slowly",
+        function: "surefit_freelist::heap::Heap::take_slowly",
         from: "",
         because: "up to 1,000 bytes, each list has one length: what the first search does not find \
                   is refused",
@@ -78,8 +65,7 @@ pub const TLSF: Known = Known {
             most: 0,
             because: "no list from that of the request on has a chunk: its first one would serve",
         },
-        refused(AT_ONCE),
-        refused(SLOWLY),
+        REFUSED,
     ],
 };
 
@@ -163,6 +149,7 @@ pub const SEGREGATED: Known = Known {
         ),
     ],
     facts: &[
+        REFUSED,
         Fact {
             events: &["malloc refused"],
             places: &[Place {
