@@ -12,7 +12,7 @@ worst_image() {
   export CARGO_TARGET_THUMBV7EM_NONE_EABIHF_LINKER=$folder/arm-none-eabi-ld
   export CARGO_TARGET_THUMBV7EM_NONE_EABIHF_RUSTFLAGS="-Clinker-flavor=ld "
   # The lines of the source are for the bound; they change no code.
-  (cd firmware && CARGO_PROFILE_RELEASE_DEBUG=line-tables-only cargo build --locked --quiet --release -Zbuild-std=core \
+  (cd firmware && CARGO_PROFILE_RELEASE_DEBUG=line-tables-only cargo build --locked --quiet --release -Zbuild-std=core,alloc \
     --target $target --features worst --bin worst)
   image=$CARGO_TARGET_DIR/$target/release/worst
   "$folder/arm-none-eabi-objdump" -d "$image" >"$1/listing"

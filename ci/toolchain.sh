@@ -124,12 +124,12 @@ boards() {
     riscv32) emulator=qemu-system-riscv utilities=riscv64-unknown-elf ;;
     *) echo "no such machine: $machine" >&2 && exit 2 ;;
   esac
-  [ -x "$folder/qemu-system-$machine" ] && [ -x "$folder/$utilities-objdump" ] && return
+  [ -x "$folder/qemu-system-$machine" ] && [ -x "$folder/$utilities-nm" ] && return
   known "binutils-$utilities" || cannot "no package binutils-$utilities"
   # Before Debian 13, one package has all machines but the most common ones.
   apt-cache show "$emulator" >/dev/null 2>&1 || emulator=qemu-system-misc
   unpack_missing "binutils-$utilities" "$emulator"
-  for tool in ld size objcopy objdump; do installed "$utilities-$tool"; done
+  for tool in ld size objcopy objdump nm; do installed "$utilities-$tool"; done
   # The last one says that the part is there.
   installed "qemu-system-$machine"
 }

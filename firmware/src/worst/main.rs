@@ -77,6 +77,7 @@ fn main() -> ! {
     all.search::<pointers::Segregated>();
     if !marked {
         all.search::<others::Rlsf>();
+        all.search::<others::TalcKind>();
         all.search::<others::EmbeddedTlsf>();
         all.search::<others::EmbeddedLlff>();
     }

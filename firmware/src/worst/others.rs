@@ -1,4 +1,4 @@
-//! Heaps of other crates: `rlsf`, and the two of `embedded-alloc`.
+//! Heaps of other crates: `rlsf`, `talc`, and the two of `embedded-alloc`.
 
 use core::alloc::{GlobalAlloc, Layout};
 use core::marker::PhantomData;
@@ -6,6 +6,9 @@ use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
 use embedded_alloc::{LlffHeap, TlsfHeap};
+use talc::DefaultBinning;
+use talc::base::Talc;
+use talc::source::Manual;
 
 use crate::pointers::LARGEST;
 use crate::subject::{Kind, Subject};
@@ -55,6 +58,66 @@ impl Subject for RlsfHeap<'_> {
         None
     }
 }
+
+/// `talc::base::Talc`, with its default bins.
+pub struct TalcKind;
+
+/// A `Talc` that serves one region.
+pub struct TalcHeap<'m>(
+    Talc<Manual, DefaultBinning>,
+    PhantomData<&'m mut [MaybeUninit<u8>]>,
+);
+
+impl Kind for TalcKind {
+    const NAME: &'static str = "talc";
+    const HANDLES: bool = false;
+    const LARGEST: usize = LARGEST;
+    type Heap<'m> = TalcHeap<'m>;
+
+    fn over(memory: &mut [MaybeUninit<u8>]) -> Option<TalcHeap<'_>> {
+        let mut heap = Talc::new(Manual);
+        // SAFETY: the region is this heap's for as long as it lives.
+        unsafe { heap.claim(memory.as_mut_ptr().cast(), memory.len())? };
+        Some(TalcHeap(heap, PhantomData))
+    }
+}
+
+impl Subject for TalcHeap<'_> {
+    type Name = Object;
+
+    fn allocate(&mut self, layout: Layout) -> Option<Object> {
+        // SAFETY: a stage asks for at least one byte.
+        unsafe { self.0.allocate(layout) }.map(Object)
+    }
+
+    fn free(&mut self, name: Object, layout: Layout) {
+        // SAFETY: N1; the name is consumed.
+        unsafe { self.0.deallocate(name.0.as_ptr(), layout) };
+    }
+
+    fn access(&self, _: &Object) -> Option<usize> {
+        None
+    }
+
+    fn resize(&mut self, _: &mut Object, _: Layout) -> Option<bool> {
+        None
+    }
+}
+
+/// The crate `talc` asks for a global allocator, and calls none here.
+struct Nobody;
+
+// SAFETY: it has no object.
+unsafe impl GlobalAlloc for Nobody {
+    unsafe fn alloc(&self, _: Layout) -> *mut u8 {
+        core::ptr::null_mut()
+    }
+
+    unsafe fn dealloc(&self, _: *mut u8, _: Layout) {}
+}
+
+#[global_allocator]
+static NOBODY: Nobody = Nobody;
 
 /// A global allocator that serves one region.
 pub struct Global<'m, A>(A, PhantomData<&'m mut [MaybeUninit<u8>]>);
