@@ -36,6 +36,7 @@ describe() {
 build() {
   local package=$1
   shift
+  echo "-- building $(basename "$package") for $target ($SECONDS s)" >&2
   local name=${target//-/_}
   name=${name^^}
   export "CARGO_TARGET_${name}_LINKER=$folder/$utilities-ld"
@@ -43,7 +44,7 @@ build() {
   (cd "$package" && cargo build --locked --quiet --release -Zbuild-std=core --target "$target" "$@")
 }
 
-# emulate BOARD IMAGE [ARGUMENT]: runs an image; its log is our output, its exit status ours.
+# emulate BOARD IMAGE [ARGUMENT [OPTION…]]: runs an image; its log is our output, its exit status ours.
 emulate() {
   local board=$1 image=$2 argument=${3:-} options
   options=(-M "$board" -display none -serial none -monitor none)
@@ -58,7 +59,7 @@ emulate() {
     virt) options+=(-bios none -kernel "$image") ;;
     *) options+=(-kernel "$image") ;;
   esac
-  timeout 120 "$folder/qemu-system-$emulator" "${options[@]}"
+  timeout 120 "$folder/qemu-system-$emulator" "${options[@]}" "${@:4}"
 }
 
 # The tests on one board, and a line of the table.
@@ -106,6 +107,12 @@ sensor() {
   echo "-- the program of docs/firmware.md: $said, $size bytes of flash"
   [ "$said" = "sum 106176" ] || { echo "FAILED: not \"sum 106176\"" && exit 1; }
   [ "$size" -le $limit ] || { echo "FAILED: more than $limit bytes of flash, 5 % over docs/firmware.md" && exit 1; }
+  build "$package" --features interrupts --bin interrupts
+  said=$(emulate mps2-an386 "$images/interrupts")
+  echo "-- a heap shared with an interrupt: $said"
+  [ "$said" = "100 samples, sum 4950" ] || { echo 'FAILED: not "100 samples, sum 4950"' && exit 1; }
+  build "$package" --features count --bin count
+  emulate mps2-an386 "$images/count" "" -icount shift=8
   sed -i 's/LENGTH = 60K/LENGTH = 12K/' "$package/memory.x"
   said=$(build "$package" 2>&1) && echo "FAILED: it links in too little memory" && exit 1
   grep -q "region .RAM' overflowed" <<<"$said" || { echo "$said" && echo "FAILED: another error than that of too little memory" && exit 1; }

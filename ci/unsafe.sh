@@ -146,6 +146,7 @@ crates/surefit-os/src/counter.rs
 crates/surefit-os/src/faults.rs
 crates/surefit-os/src/platform.rs
 crates/surefit-os/src/reservation.rs
+firmware/sensor/src/bin/count.rs
 firmware/sensor/src/main.rs
 firmware/src/certified.rs
 firmware/src/pointers.rs

@@ -40,7 +40,7 @@ impl Config {
     ///
     /// 16 KiB are enough for 5,343 bytes of live requests of 16 to 256 bytes, in any mix and in any
     /// order.
-    pub const MICRO: Self = Self::of_small_pages(Spacing::Explicit(&[32, 64, 128, 256, 512]));
+    pub const MICRO: Self = Self::of_small_pages(Spacing::Explicit(&[32, 64, 128, 256, 512]), 2);
 
     /// For heaps of 32 KiB to 1 MiB, with words of two bytes ([`Narrow`](crate::Narrow)): 1 KiB
     /// pages, classes at 1/4 spacing, at most one not-full page per class, pieces of 1 KiB and 256
@@ -64,13 +64,13 @@ impl Config {
     /// assert_eq!(heap.remove(sample), [1; 12]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub const TINY: Self = Self::of_small_pages(Spacing::Fraction(4));
+    pub const TINY: Self = Self::of_small_pages(Spacing::Fraction(4), 2);
 
-    const fn of_small_pages(spacing: Spacing<'_>) -> Self {
+    pub(crate) const fn of_small_pages(spacing: Spacing<'_>, bytes: usize) -> Self {
         let geometry = Geometry::new(&GeometrySpec {
             page_bytes: 1 << 10,
             spacing,
-            tail: Tail::BackReferences { bytes: 2 },
+            tail: Tail::BackReferences { bytes },
             ..GeometrySpec::DEFAULT
         });
         let Ok(geometry) = geometry else {

@@ -46,6 +46,28 @@ fn a_heap_in_static_memory_is_shared_with_interrupt_handlers() {
 }
 
 #[test]
+fn the_configuration_for_boards_serves_small_objects() {
+    static TINY: SharedConfig<PerHeap> = SharedConfig::TINY;
+    let mut memory = vec![core::mem::MaybeUninit::uninit(); 16 << 10];
+    let heap: SharedHeap<'_, CriticalSection, PerHeap> =
+        SharedHeap::new(&mut memory, &TINY).unwrap();
+    let (main, handler) = (heap.register().unwrap(), heap.register().unwrap());
+    let samples: Vec<_> = (0..40_u16)
+        .map(|n| handler.insert([n; 8]).unwrap())
+        .collect();
+    for (sample, n) in samples.into_iter().zip(0..) {
+        assert_eq!(main.remove(sample).unwrap(), [n; 8]);
+        heap.check(false).unwrap();
+    }
+}
+
+#[test]
+#[should_panic = "a shared heap needs back-references of four bytes"]
+fn words_of_two_bytes_are_no_configuration_of_a_shared_heap() {
+    let _ = SharedConfig::<PerHeap>::new(Config::TINY);
+}
+
+#[test]
 fn instances_move_objects_in_steps_under_critical_sections() {
     let config = Config::new(Geometry::DEFAULT, Bound::Pages(1)).unwrap();
     let config = SharedConfig::<PerHeap>::new(config)

@@ -10,6 +10,8 @@ use core::fmt;
 use core::marker::PhantomData;
 use core::num::NonZeroU32;
 
+use surefit_classes::{Spacing, Tail};
+
 use super::lock::{Granularity, PerClass, Stepwise};
 use crate::config::Config;
 
@@ -78,10 +80,35 @@ impl<G: Stepwise> SharedConfig<G> {
 }
 
 impl<G: Granularity> SharedConfig<G> {
+    /// For boards, with interrupt handlers as threads: as [`Config::TINY`], with words of four
+    /// bytes, 4 threads that buffer no page, and 8 buffered handles per size-class.
+    pub const TINY: Self = {
+        let config = Self::new(Config::of_small_pages(Spacing::Fraction(4), 4));
+        let Ok(config) = config.with_locals(4, 0) else {
+            panic!("there are threads")
+        };
+        let Ok(config) = config.with_handle_buffer(8) else {
+            panic!("there are handles")
+        };
+        config
+    };
+
     /// A configuration with whole moves, 8 pins, 16 threads that buffer 2 pages each, and 32
     /// buffered handles per size-class.
+    ///
+    /// # Panics
+    /// If the back-references do not have four bytes, as those of [`Config::MICRO`]
+    /// and [`Config::TINY`]. In a constant or a static this is an error of the compiler.
+    /// ```compile_fail
+    /// use surefit_compact::{Config, shared::SharedConfig};
+    /// static CONFIG: SharedConfig = SharedConfig::new(Config::TINY);
+    /// ```
     #[must_use]
     pub const fn new(config: Config) -> Self {
+        assert!(
+            matches!(config.geometry().tail(), Tail::BackReferences { bytes: 4 }),
+            "a shared heap needs back-references of four bytes: take SharedConfig::TINY, or a geometry with them"
+        );
         Self {
             config,
             increment: Increment::Whole,

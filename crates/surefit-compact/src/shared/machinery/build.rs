@@ -10,7 +10,7 @@ use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
 use lock_api::{Mutex, RawMutex};
-use surefit_classes::{Geometry, Tail};
+use surefit_classes::Geometry;
 use surefit_core::Refused;
 
 use super::abort_on_unwind::AbortOnUnwind;
@@ -26,7 +26,7 @@ use crate::memory::Memory;
 use crate::page::{PageRecord, PageTable};
 use crate::shared::config::SharedConfig;
 use crate::shared::lock::Granularity;
-use crate::width::{Spread, Width};
+use crate::width::Spread;
 
 /// The alignment of the fixed area, in bytes.
 pub(crate) const ALIGN: usize = 128;
@@ -102,9 +102,6 @@ pub(crate) enum Outlive {
 /// # Errors
 /// [`Refused::Region`] if not even one page fits; [`Refused::TooLarge`] if the region exceeds 32
 /// GiB, or there are more than 4096 groups; [`Refused::NoHeapId`].
-///
-/// # Panics
-/// If the configuration's back-references are not four bytes.
 pub(crate) fn engine<'m, R: RawMutex, G: Granularity>(
     region: &'m mut [MaybeUninit<u8>],
     config: &'m SharedConfig<G>,
@@ -112,11 +109,6 @@ pub(crate) fn engine<'m, R: RawMutex, G: Granularity>(
     names: Outlive,
 ) -> Result<(SharedEngine<'m, R, G>, usize), Refused> {
     let geometry = config.config.geometry();
-    let bytes = Spread::WORD_BYTES;
-    assert!(
-        geometry.tail() == Tail::BackReferences { bytes },
-        "a shared heap needs back-references of four bytes"
-    );
     let class_bits = class_bits(geometry, instances)?;
     let groups = instances << class_bits;
     let page = geometry.page_bytes();

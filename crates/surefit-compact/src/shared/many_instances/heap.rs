@@ -110,7 +110,7 @@ impl<'m, R: RawMutex, G: Stepwise> ShardedHeap<'m, R, G> {
     /// instances.
     ///
     /// # Panics
-    /// If the configuration's back-references are not four bytes, or `instances` is zero.
+    /// If `instances` is zero.
     pub fn new(
         region: &'m mut [MaybeUninit<u8>],
         config: &'m SharedConfig<G>,

@@ -87,9 +87,6 @@ impl<'m, R: RawMutex, G: Granularity> SharedHeap<'m, R, G> {
     /// # Errors
     /// [`Refused::Region`] if not even one page fits; [`Refused::TooLarge`] if the region exceeds
     /// 32 GiB; [`Refused::NoHeapId`] after 2³² heaps.
-    ///
-    /// # Panics
-    /// If the configuration's back-references are not four bytes.
     pub fn new(
         region: &'m mut [MaybeUninit<u8>],
         config: &'m SharedConfig<G>,
