@@ -4,7 +4,10 @@ use core::mem::MaybeUninit;
 
 #[cfg(feature = "words24")]
 use surefit_compact::Medium;
-#[cfg(feature = "words16")]
+#[cfg(any(
+    feature = "words16",
+    not(any(feature = "words24", feature = "words32"))
+))]
 use surefit_compact::Narrow;
 #[cfg(feature = "words32")]
 use surefit_compact::Wide;
@@ -13,7 +16,9 @@ use surefit_compact::{Config, KeyHeap, Tail};
 use crate::status::surefit_status;
 
 #[cfg(not(any(feature = "words16", feature = "words24", feature = "words32")))]
-compile_error!("surefit-c needs one of its features words16, words24, words32");
+compile_error!(
+    "surefit-c needs one of its features words16, words24, words32: words16, if heaps of raw pointers are all"
+);
 
 /// Bytes of a configuration's words; 0 if it has none.
 pub(crate) const fn word_bytes(config: &Config) -> usize {
@@ -27,7 +32,10 @@ pub(crate) const fn word_bytes(config: &Config) -> usize {
 macro_rules! for_width {
     ($config:expr, $width:ident => $then:expr, else $other:expr) => {
         match $crate::words::word_bytes($config) {
-            #[cfg(feature = "words16")]
+            #[cfg(any(
+                feature = "words16",
+                not(any(feature = "words24", feature = "words32"))
+            ))]
             2 => {
                 type $width = surefit_compact::Narrow;
                 $then
@@ -51,7 +59,10 @@ pub(crate) use for_width;
 /// A heap of keys with words of any width that was compiled in.
 #[derive(Debug)]
 pub(crate) enum AnyHeap {
-    #[cfg(feature = "words16")]
+    #[cfg(any(
+        feature = "words16",
+        not(any(feature = "words24", feature = "words32"))
+    ))]
     Narrow(KeyHeap<'static, Narrow>),
     #[cfg(feature = "words24")]
     Medium(KeyHeap<'static, Medium>),
@@ -63,7 +74,10 @@ pub(crate) enum AnyHeap {
 macro_rules! with_heap {
     ($any:expr, $heap:ident => $then:expr) => {
         match $any {
-            #[cfg(feature = "words16")]
+            #[cfg(any(
+                feature = "words16",
+                not(any(feature = "words24", feature = "words32"))
+            ))]
             $crate::words::AnyHeap::Narrow($heap) => $then,
             #[cfg(feature = "words24")]
             $crate::words::AnyHeap::Medium($heap) => $then,
@@ -81,7 +95,10 @@ impl AnyHeap {
         config: &'static Config,
     ) -> Result<Self, surefit_status> {
         let heap = match word_bytes(config) {
-            #[cfg(feature = "words16")]
+            #[cfg(any(
+                feature = "words16",
+                not(any(feature = "words24", feature = "words32"))
+            ))]
             2 => KeyHeap::new(region, config).map(Self::Narrow),
             #[cfg(feature = "words24")]
             3 => KeyHeap::new(region, config).map(Self::Medium),
@@ -101,7 +118,10 @@ impl AnyHeap {
         objects: usize,
     ) -> Result<Self, surefit_status> {
         let heap = match word_bytes(config) {
-            #[cfg(feature = "words16")]
+            #[cfg(any(
+                feature = "words16",
+                not(any(feature = "words24", feature = "words32"))
+            ))]
             2 => KeyHeap::with_limit(region, config, bytes, objects).map(Self::Narrow),
             #[cfg(feature = "words24")]
             3 => KeyHeap::with_limit(region, config, bytes, objects).map(Self::Medium),

@@ -12,7 +12,7 @@ use surefit::gc::{Client, Edges, Object, Scanned, VirtualClock, Word};
 type Done = Result<(), Box<dyn Error>>;
 
 /// What people read first, by its place.
-const PAGES: [(&str, &str); 9] = [
+const PAGES: [(&str, &str); 10] = [
     ("README.md", include_str!("../../../README.md")),
     ("docs/guide.md", include_str!("../../../docs/guide.md")),
     ("docs/heaps.md", include_str!("../../../docs/heaps.md")),
@@ -28,6 +28,10 @@ const PAGES: [(&str, &str); 9] = [
     (
         "docs/firmware.md",
         include_str!("../../../docs/firmware.md"),
+    ),
+    (
+        "docs/assessor.md",
+        include_str!("../../../docs/assessor.md"),
     ),
     ("docs/command.md", include_str!("../../../docs/command.md")),
     (
