@@ -123,7 +123,7 @@ pub(crate) struct CompareArgs {
     ///
     /// Default: three timing rounds, up to five where the figures scatter.
     ///
-    /// The default for the access pass is one round, sampled on a long trace.
+    /// The access pass has three rounds, too; on a long trace they are sampled.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) rounds: Option<u32>,
     /// The heap size: bytes, such as 64K or 16M, or a multiple of the peak live bytes, such as 2x.

@@ -10,7 +10,7 @@ use crate::error::Broken;
 use crate::output;
 use crate::passes::{counting::Counting, percentiles};
 use crate::results::AllocatorResult;
-use crate::rounds::{self, Plan};
+use crate::rounds::{self, Brief, Plan};
 use crate::single::Setting;
 use crate::sizes::HeapSize;
 use crate::source::Source;
@@ -41,6 +41,9 @@ pub struct Args {
     /// Rounds of the timed passes.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     rounds: u32,
+    /// About how many accesses the access pass makes.
+    #[arg(long)]
+    accesses: Option<u64>,
     /// Run only these passes.
     #[arg(long)]
     only: Option<Passes>,
@@ -68,7 +71,13 @@ pub fn run(args: &Args) -> Result<()> {
         heap: args.heap,
         touch: !args.no_touch,
     };
-    let plan = Plan::of_one(setting, args.rounds, percentiles::clock_ns());
+    let plan = Plan {
+        brief: args.accesses.map(|most_accesses| Brief {
+            most_rounds: args.rounds,
+            most_accesses,
+        }),
+        ..Plan::of_one(setting, args.rounds, percentiles::clock_ns())
+    };
     let row = if args.threads {
         threaded::measure(&source, &spec, plan)?
     } else {

@@ -105,6 +105,8 @@ pub struct Child<'a> {
     pub touch: bool,
     /// The number of rounds, if each thread of the trace runs on its own thread.
     pub threads: Option<u32>,
+    /// About how many accesses the access pass makes; `None` for some after every event.
+    pub most_accesses: Option<u64>,
 }
 
 impl Child<'_> {
@@ -120,6 +122,9 @@ impl Child<'_> {
             Some(_) => command.arg("--threads"),
             None => command.args(["--only", &passes.words()]),
         };
+        if let Some(most) = self.most_accesses {
+            command.args(["--accesses", &most.to_string()]);
+        }
         if !self.touch {
             command.arg("--no-touch");
         }

@@ -7,7 +7,7 @@
 //! | `source`, `recorded`, `leave_out`, `steps`, `small_file`, `memory` | traces prepared for replaying, what is known of their processes, and small files that people write |
 //! | `keys`, `pointer_heap`, `subject`, `subjects`, `registry`, `libraries` | the allocators |
 //! | `passes` | one replay each: timing, accesses, percentiles, checking, counting, the heap map, the smallest heap |
-//! | `single`, `threaded`, `rounds`, `child`, `as_child`, `instructions` | many replays: of one allocator, of many in rounds, in child processes, under valgrind |
+//! | `plan`, `single`, `threaded`, `timed`, `rounds`, `child`, `as_child`, `instructions` | many replays: of one allocator, of many in rounds, in child processes, under valgrind |
 //! | `ratio`, `certified`, `growth`, `refusal` | ratios over rounds, proven bounds, growth of the process, why a replay stopped |
 //! | `collector` | recorded object graphs, the collector's spaces, and a Lua machine on any heap |
 //! | `results`, `judged`, `schema` | the figures, what they are judged by, and their JSON |
@@ -32,6 +32,7 @@ pub mod libraries;
 pub mod memory;
 pub mod output;
 pub mod passes;
+pub(crate) mod plan;
 pub mod pointer_heap;
 pub mod profile;
 pub mod progress;
@@ -54,3 +55,4 @@ pub mod subject;
 pub mod subjects;
 pub mod suggest;
 pub mod threaded;
+pub(crate) mod timed;

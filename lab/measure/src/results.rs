@@ -161,10 +161,13 @@ pub struct AllocatorResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pair_ns_rounds: Option<Vec<f64>>,
     /// The same with eight accesses of live objects after each event: the median of its rounds.
-    /// Unless `--rounds` is given, a comparison makes the accesses in a sample of the events of a
-    /// long trace, and scales what they take.
+    /// Unless `--rounds` is given, a comparison makes accesses in a sample of the events of a long
+    /// trace, the same for all allocators, and it is the time of these events.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub access_pair_ns_mean: Option<f64>,
+    /// The same, round by round.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub access_pair_ns_rounds: Option<Vec<f64>>,
     /// The mean time of an allocation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub malloc_ns_mean: Option<f64>,
@@ -229,6 +232,9 @@ pub struct AllocatorResult {
     /// `pair_ns_mean` over the baseline's, taken round by round.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio_to_baseline: Option<Ratio>,
+    /// `access_pair_ns_mean` over the baseline's, taken round by round.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub access_ratio_to_baseline: Option<Ratio>,
     /// Instructions of an allocation or reallocation, the mean.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub instructions_per_malloc: Option<f64>,

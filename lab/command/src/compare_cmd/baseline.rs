@@ -8,7 +8,7 @@
 //!   [`LEAST_ROUNDS`] rounds or more. A difference counts if the medians are further apart than
 //!   [`SPREADS`] times both spreads together, and by more than [`LEAST_TIME`]. Two runs of one
 //!   program are then told apart in less than one of two hundred tries; a test draws them.
-//! - Figures of one round (single calls, accesses) have no spread, and are not compared.
+//! - Single calls have no spread, and are not compared.
 //! - What one of the two lacks is said, and is no failure.
 
 use std::path::Path;
@@ -46,6 +46,45 @@ const EXACT: [(&str, f64); 9] = [
     ("moved_bytes_max_per_section", 0.0),
     ("instructions_per_malloc", COUNTED),
     ("instructions_per_free", COUNTED),
+];
+
+/// A time as a ratio to the baseline, and its rounds.
+struct Timed {
+    ratio: Ratio,
+    rounds: usize,
+}
+
+impl Timed {
+    fn of(ratio: Option<Ratio>, rounds: Option<&Vec<f64>>) -> Option<Self> {
+        let rounds = rounds.map_or(0, Vec::len);
+        Some(Self {
+            ratio: ratio?,
+            rounds,
+        })
+    }
+}
+
+/// A time that is compared.
+struct Time {
+    name: &'static str,
+    figure: &'static str,
+    of: fn(&AllocatorResult) -> Option<Timed>,
+}
+
+const TIMES: [Time; 2] = [
+    Time {
+        name: "time",
+        figure: "time_over_baseline",
+        of: |row| Timed::of(row.ratio_to_baseline, row.pair_ns_rounds.as_ref()),
+    },
+    Time {
+        name: "time with access",
+        figure: "access_over_baseline",
+        of: |row| {
+            let rounds = row.access_pair_ns_rounds.as_ref();
+            Timed::of(row.access_ratio_to_baseline, rounds)
+        },
+    },
 ];
 
 /// Reads a comparison that `--save` wrote.
@@ -196,7 +235,7 @@ impl Pair<'_> {
             self.note(format!("{who}: the heap has another size: only smallest heaps and certificates are compared"));
         }
         self.counted(&who, &now.allocator);
-        self.found_time(&who, before, now);
+        self.found_times(&who, before, now);
     }
 
     fn counted(&mut self, who: &str, allocator: &str) {
@@ -209,8 +248,8 @@ impl Pair<'_> {
             let Some(figure) = figures::find(name) else {
                 continue;
             };
-            let of = |(trace, base): (&TraceResults, &str)| {
-                Row::find(trace, base, allocator).and_then(|row| (figure.of)(&row))
+            let of = |(trace, _): (&TraceResults, &str)| {
+                Row::find(trace, allocator).and_then(|row| (figure.of)(&row))
             };
             if !has_same_heap && !matches!(name, "min_heap_bytes" | "certified_bytes") {
                 continue;
@@ -263,25 +302,32 @@ impl Pair<'_> {
         }
     }
 
-    fn found_time(&mut self, who: &str, before: &AllocatorResult, now: &AllocatorResult) {
+    fn found_times(&mut self, who: &str, before: &AllocatorResult, now: &AllocatorResult) {
         if !self.has_same_base || before.heap_bytes != now.heap_bytes {
             return;
         }
-        let rounds = |row: &AllocatorResult| row.pair_ns_rounds.as_ref().map_or(0, Vec::len);
-        let (Some(was), Some(is)) = (before.ratio_to_baseline, now.ratio_to_baseline) else {
-            return;
-        };
-        if rounds(before).min(rounds(now)) < LEAST_ROUNDS {
+        for time in &TIMES {
+            let (Some(was), Some(is)) = ((time.of)(before), (time.of)(now)) else {
+                continue;
+            };
+            self.found_time(who, time, was, is, &now.allocator);
+        }
+    }
+
+    fn found_time(&mut self, who: &str, time: &Time, was: Timed, is: Timed, allocator: &str) {
+        let name = time.name;
+        if was.rounds.min(is.rounds) < LEAST_ROUNDS {
             self.note(format!(
-                "{who}: times are not compared: {LEAST_ROUNDS} rounds or more are needed in both"
+                "{who}: {name} is not compared: {LEAST_ROUNDS} rounds or more are needed in both"
             ));
             return;
         }
+        let (was, is) = (was.ratio, is.ratio);
         let percent = change(was.median, is.median);
         let base = self.now.1;
-        let words = format!("{who}: time÷{base} was {was}, is {is} ({percent:+.1} %)");
+        let words = format!("{who}: {name}÷{base} was {was}, is {is} ({percent:+.1} %)");
         let medians = (was.median, is.median);
-        let difference = self.difference(&now.allocator, "time_over_baseline", medians, words);
+        let difference = self.difference(allocator, time.figure, medians, words);
         self.judge(
             is_beyond_spread(was, is),
             is.median > was.median,
@@ -402,6 +448,28 @@ mod tests {
         assert!(
             few.worse.is_empty() && few.notes[0].contains("3 rounds or more"),
             "{few:?}"
+        );
+    }
+
+    #[test]
+    fn a_time_with_accesses_counts_in_the_same_way() {
+        let of = |rounds: &[f64]| {
+            let mut comparison = comparison(&ROUNDS);
+            let row = &mut comparison.traces[0].results[0];
+            row.access_pair_ns_rounds = Some(rounds.to_vec());
+            row.access_ratio_to_baseline = Ratio::of(rounds);
+            comparison
+        };
+        let before = of(&ROUNDS);
+        let found = |now| differences(&before, &now, 0.0).expect("comparable").worse;
+        assert!(found(of(&[1.2, 1.3, 1.4])).is_empty());
+        let worse = found(of(&[1.8, 1.9, 2.0]));
+        assert_eq!(worse[0].figure, "access_over_baseline");
+        assert!(
+            worse[0]
+                .words
+                .contains("time with access÷tlsf was 1.10 [1.00-1.20], is 1.90"),
+            "{worse:?}"
         );
     }
 

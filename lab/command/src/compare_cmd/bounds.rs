@@ -94,7 +94,7 @@ impl Bound {
     }
 
     /// The comparisons on a trace; none if the bound is about another one.
-    fn judge(&self, trace: &TraceResults, baseline: &str) -> Result<Vec<Judged>> {
+    fn judge(&self, trace: &TraceResults) -> Result<Vec<Judged>> {
         if self.trace.as_ref().is_some_and(|name| *name != trace.name) {
             return Ok(Vec::new());
         }
@@ -103,7 +103,7 @@ impl Bound {
                 .results
                 .iter()
                 .find(|row| is_called(&row.allocator, allocator));
-            let row = row.and_then(|row| Row::find(trace, baseline, &row.allocator));
+            let row = row.and_then(|row| Row::find(trace, &row.allocator));
             let row = row.ok_or_else(|| anyhow!("{allocator} was not compared"))?;
             (figure.of)(&row).ok_or_else(|| {
                 let why = match row.own.completed {
@@ -188,7 +188,7 @@ pub(super) fn judge(bounds: &[Bound], comparison: &Comparison) -> Result<Vec<Jud
     let mut judged = Vec::new();
     for trace in &comparison.traces {
         for bound in bounds {
-            judged.extend(bound.judge(trace, &comparison.baseline)?);
+            judged.extend(bound.judge(trace)?);
         }
     }
     Ok(judged)

@@ -35,21 +35,21 @@ impl Needs {
     }
 }
 
-/// A row of a comparison, with what its ratios are taken to.
+/// A row of a comparison, and what is live in its trace.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row<'a> {
     pub(super) own: &'a AllocatorResult,
-    base: Option<&'a AllocatorResult>,
     live: f64,
 }
 
 impl<'a> Row<'a> {
     /// The row of an allocator, as it was named.
-    pub(super) fn find(trace: &'a TraceResults, baseline: &str, allocator: &str) -> Option<Self> {
-        let named = |name: &str| trace.results.iter().find(|row| row.allocator == name);
+    pub(super) fn find(trace: &'a TraceResults, allocator: &str) -> Option<Self> {
         Some(Self {
-            own: named(allocator)?,
-            base: named(baseline),
+            own: trace
+                .results
+                .iter()
+                .find(|row| row.allocator == allocator)?,
             live: trace.peak_live_bytes.max(1) as f64,
         })
     }
@@ -115,7 +115,7 @@ const PRINTED: [Figure; 30] = figures! {
 };
 
 /// Figures that follow from others.
-const DERIVED: [Figure; 9] = [
+const DERIVED: [Figure; 11] = [
     plain("completed", Needs::Nothing, |row| {
         Some(f64::from(u8::from(row.own.completed)))
     }),
@@ -141,8 +141,13 @@ const DERIVED: [Figure; 9] = [
         row.own.ratio_to_baseline.map(|ratio| ratio.max)
     }),
     plain("access_over_baseline", Needs::Nothing, |row| {
-        let base = row.base?.access_pair_ns_mean.filter(|base| *base > 0.0)?;
-        Some(row.own.access_pair_ns_mean? / base)
+        row.own.access_ratio_to_baseline.map(|ratio| ratio.median)
+    }),
+    plain("access_over_baseline_min", Needs::Nothing, |row| {
+        row.own.access_ratio_to_baseline.map(|ratio| ratio.min)
+    }),
+    plain("access_over_baseline_max", Needs::Nothing, |row| {
+        row.own.access_ratio_to_baseline.map(|ratio| ratio.max)
     }),
 ];
 
@@ -205,7 +210,6 @@ mod tests {
         let own = AllocatorResult::default();
         let row = super::Row {
             own: &own,
-            base: None,
             live: 1.0,
         };
         let measured: Vec<_> = all().filter(|it| (it.of)(&row).is_some()).collect();

@@ -31,11 +31,11 @@ const ROUNDS: u32 = 3;
 /// random, which takes longer than all other passes together.
 const BRIEF: Brief = Brief {
     most_rounds: 5,
-    most_accesses: 4_000_000,
+    most_accesses: 3_000_000,
 };
 
-/// The most rounds of the access pass.
-const MOST_ACCESS_ROUNDS: u32 = 3;
+/// Rounds of the access pass, unless the user wants fewer.
+const ACCESS_ROUNDS: u32 = 3;
 
 /// What is measured of each trace.
 #[derive(Debug)]
@@ -221,7 +221,7 @@ pub(crate) fn plan(rounds: Option<u32>, heap: HeapSize) -> Plan {
     Plan {
         setting: single::Setting { heap, touch: true },
         rounds: rounds.unwrap_or(ROUNDS),
-        access_rounds: rounds.map_or(1, |rounds| rounds.min(MOST_ACCESS_ROUNDS)),
+        access_rounds: rounds.map_or(ACCESS_ROUNDS, |rounds| rounds.min(ACCESS_ROUNDS)),
         percentiles: true,
         min_heap: false,
         instructions: false,

@@ -76,7 +76,7 @@ pub(super) fn write(page: &mut String, sections: &[Section<'_>]) {
         .filter_map(|section| section.notes.handle_cost());
     if let Some(cost) = costs.into_iter().next() {
         let line = escaped(&screen::handle_line(cost));
-        let _ = writeln!(page, "<dt>handle*</dt><dd>With a handle, {line}</dd>");
+        let _ = writeln!(page, "<dt>*</dt><dd>With a handle, {line}</dd>");
     }
     page.push_str("</dl>\n");
 }

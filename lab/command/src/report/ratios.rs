@@ -1,6 +1,7 @@
 //! Ratios to the baseline with their spread, and memory over the live bytes, as bars.
 
 use surefit_measure::grid::Grid;
+use surefit_measure::ratio::Ratio;
 use surefit_measure::results::AllocatorResult;
 
 use super::bars::{Bar, Bars, Lane};
@@ -23,8 +24,6 @@ pub(super) fn charts(page: &mut String, view: View<'_>) {
 fn figures(view: View<'_>) -> [Option<Figure>; 4] {
     let baseline = &view.section.notes.baseline;
     let short = screen::short(baseline);
-    let base = view.rows().iter().find(|row| row.allocator == *baseline);
-    let base = base.and_then(|row| row.access_pair_ns_mean);
     let live = view.trace().peak_live_bytes.max(1) as f64;
     let of_live = |bytes: Option<u64>| bytes.map(|bytes| Lane::whole(bytes as f64 / live));
     let figure =
@@ -33,21 +32,12 @@ fn figures(view: View<'_>) -> [Option<Figure>; 4] {
         figure(
             format!("Time ÷ {short}"),
             "The median, and the least and the greatest round.",
-            &|row| {
-                let ratio = row.ratio_to_baseline?;
-                Some(Lane {
-                    range: Some((ratio.min, ratio.max)),
-                    ..Lane::whole(ratio.median)
-                })
-            },
+            &|row| row.ratio_to_baseline.map(lane),
         ),
         figure(
             format!("Time with access ÷ {short}"),
             "The same with eight accesses per event.",
-            &|row| {
-                let base = base.filter(|base| *base > 0.0)?;
-                Some(Lane::whole(row.access_pair_ns_mean? / base))
-            },
+            &|row| row.access_ratio_to_baseline.map(lane),
         ),
         figure(
             "Smallest heap ÷ live".to_owned(),
@@ -60,6 +50,13 @@ fn figures(view: View<'_>) -> [Option<Figure>; 4] {
             &|row| of_live(row.peak_footprint_bytes.or(row.peak_resident_bytes)),
         ),
     ]
+}
+
+fn lane(ratio: Ratio) -> Lane {
+    Lane {
+        range: Some((ratio.min, ratio.max)),
+        ..Lane::whole(ratio.median)
+    }
 }
 
 fn figure(view: View<'_>, title: String, about: &str, measure: Measure<'_>) -> Option<Figure> {

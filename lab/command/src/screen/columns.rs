@@ -13,7 +13,6 @@ const NO_FIGURE: &str = "-";
 /// What a cell is computed from.
 struct Cell<'a> {
     row: &'a AllocatorResult,
-    base: Option<&'a AllocatorResult>,
     has_handles: bool,
     live: u64,
 }
@@ -31,12 +30,15 @@ const COLUMNS: [Column; 8] = [
     Column {
         header: |_| "\nallocator".to_owned(),
         is_narrow: true,
-        cell: |cell| shown(&cell.row.allocator).to_owned(),
+        cell: |cell| {
+            let mark = if cell.has_handles { "*" } else { "" };
+            format!("{}{mark}", shown(&cell.row.allocator))
+        },
     },
     Column {
         header: |_| "\npointer".to_owned(),
-        is_narrow: true,
-        cell: |cell| if cell.has_handles { "handle*" } else { "raw" }.to_owned(),
+        is_narrow: false,
+        cell: |cell| if cell.has_handles { "handle" } else { "raw" }.to_owned(),
     },
     Column {
         header: |baseline| format!("time÷{}\n[min-max]", elided(&short(baseline), 11)),
@@ -44,7 +46,7 @@ const COLUMNS: [Column; 8] = [
         cell: time,
     },
     Column {
-        header: |_| "with\naccess".to_owned(),
+        header: |_| "with access\n[min-max]".to_owned(),
         is_narrow: true,
         cell: with_access,
     },
@@ -87,12 +89,10 @@ const INSTRUCTIONS: Column = Column {
     cell: instructions,
 };
 
-/// The columns that hold text.
-const TEXT_COLUMNS: usize = 2;
-
 /// The table of one trace with all its columns, for the report.
 pub(crate) fn all(trace: &TraceResults, notes: &Notes) -> Grid {
     let mut grid = grid(trace, notes, |_| true);
+    grid.text_columns = 2;
     for name in &mut grid.header {
         *name = name.trim().replace('\n', " ");
     }
@@ -117,10 +117,6 @@ fn grid(trace: &TraceResults, notes: &Notes, has: impl Fn(&Column) -> bool) -> G
         .chain(is_counted.then_some(INSTRUCTIONS))
         .filter(|column| has(column))
         .collect();
-    let base = trace
-        .results
-        .iter()
-        .find(|row| row.allocator == notes.baseline);
     let rows = trace
         .results
         .iter()
@@ -128,7 +124,6 @@ fn grid(trace: &TraceResults, notes: &Notes, has: impl Fn(&Column) -> bool) -> G
         .map(|(row, has_handles)| {
             let cell = Cell {
                 row,
-                base,
                 has_handles: *has_handles,
                 live: trace.peak_live_bytes,
             };
@@ -140,7 +135,7 @@ fn grid(trace: &TraceResults, notes: &Notes, has: impl Fn(&Column) -> bool) -> G
             .iter()
             .map(|column| (column.header)(&notes.baseline))
             .collect(),
-        text_columns: TEXT_COLUMNS,
+        text_columns: 1,
     }
 }
 
@@ -158,9 +153,8 @@ fn time(cell: &Cell<'_>) -> String {
 }
 
 fn with_access(cell: &Cell<'_>) -> String {
-    let base = cell.base.and_then(|base| base.access_pair_ns_mean);
-    let both = cell.row.access_pair_ns_mean.zip(base);
-    or_none(both.map(|(own, base)| format!("{:.2}", own / base)))
+    let ratio = cell.row.access_ratio_to_baseline;
+    or_none(ratio.map(|ratio| ratio.to_string()))
 }
 
 fn free_tail(cell: &Cell<'_>) -> String {

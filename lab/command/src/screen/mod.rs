@@ -67,7 +67,7 @@ fn key(notes: &Notes, counts_instructions: bool) -> Vec<String> {
             .to_owned(),
     ];
     if let Some((_, cost)) = notes.moving {
-        lines.push(format!("handle*: {}", handle_line(cost)));
+        lines.push(format!("*: {}", handle_line(cost)));
     }
     lines.extend(region_line(notes));
     lines.push(match counts_instructions {

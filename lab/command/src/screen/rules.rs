@@ -99,6 +99,25 @@ fn nobody_is_called_fastest_whom_one_round_contradicts() {
     }
 }
 
+/// The recordings of the answers have one round of accesses, or three.
+#[test]
+fn with_accesses_nobody_is_named_whom_one_round_contradicts() {
+    for comparison in comparisons() {
+        for trace in &comparison.traces {
+            let said = said(&comparison, trace);
+            let rounds = |row: &AllocatorResult| row.access_pair_ns_rounds.clone();
+            let all: Vec<_> = trace.results.iter().filter_map(rounds).collect();
+            let beats = |own: &[f64], other: &[f64]| own.iter().zip(other).all(|(a, b)| a < b);
+            let wins = |own: &Vec<f64>| {
+                let others = all.iter().filter(|other| *other != own);
+                own.len() >= 3 && others.into_iter().all(|other| beats(own, other))
+            };
+            let is_said = said.contains("with accesses");
+            assert_eq!(is_said, all.iter().any(wins), "{}: {said}", trace.name);
+        }
+    }
+}
+
 /// Smallest heaps were looked for in the smaller traces: the search replays each many times.
 #[test]
 fn least_memory_and_the_lowest_bound_are_those_of_the_figures() {

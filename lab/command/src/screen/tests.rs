@@ -13,7 +13,8 @@ const SETTING: Setting = Setting {
     heap: HeapSize::DEFAULT,
 };
 
-/// A row: nanoseconds per pair, with accesses, and the smallest heap; the baseline takes 100 ns.
+/// A row: nanoseconds per pair, with accesses, and the smallest heap; the baseline takes 100 ns and
+/// 250 ns. All rounds are alike.
 fn row(allocator: &str, pair_ns: f64, access_ns: f64, min_heap: Option<u64>) -> AllocatorResult {
     AllocatorResult {
         allocator: allocator.to_owned(),
@@ -21,8 +22,11 @@ fn row(allocator: &str, pair_ns: f64, access_ns: f64, min_heap: Option<u64>) -> 
         heap_bytes: (allocator != "system").then_some(4000),
         contiguous: !allocator.starts_with("cf") || allocator == "cf-direct",
         pair_ns_mean: Some(pair_ns),
-        access_pair_ns_mean: Some(access_ns),
+        pair_ns_rounds: Some(vec![pair_ns; 3]),
         ratio_to_baseline: Ratio::of(&[pair_ns / 100.0]),
+        access_pair_ns_mean: Some(access_ns),
+        access_pair_ns_rounds: Some(vec![access_ns; 3]),
+        access_ratio_to_baseline: Ratio::of(&[access_ns / 250.0]),
         min_heap_bytes: min_heap,
         ..AllocatorResult::default()
     }
@@ -102,7 +106,8 @@ fn the_best_of_each_kind_is_named_and_taken() {
     let lines = lines_of(usual());
     assert_eq!(
         lines[0],
-        "cf-direct is fastest (0.50 x rlsf); with accesses tlsf is (0.84 x rlsf). \
+        "cf-direct is fastest (0.50 x rlsf) in each of 3 rounds, then tlsf (1.90 x [1.90-1.90] its \
+         time); with accesses tlsf is fastest (0.84 x rlsf). \
          cf needs least memory (1.074 x live), then tlsf and dlmalloc (1.400 to 1.403). \
          Only cf has a bound: 1250 B (1.250 x live) serve this demand in any order of calls. \
          Take cf-direct for speed, cf for memory and a bound."
@@ -120,15 +125,73 @@ fn wins_stand_beside_losses_and_both_are_against_what_people_use() {
     );
 }
 
+/// A row whose rounds took this, without accesses and with them.
+fn rounds(allocator: &str, pair_ns: &[f64], access_ns: &[f64]) -> AllocatorResult {
+    AllocatorResult {
+        pair_ns_rounds: Some(pair_ns.to_vec()),
+        access_pair_ns_rounds: Some(access_ns.to_vec()),
+        ..row(allocator, pair_ns[0], access_ns[0], Some(1100))
+    }
+}
+
+#[test]
+fn of_accesses_nothing_is_said_unless_every_round_agrees() {
+    let said = |cf: &[f64], tlsf: &[f64]| {
+        let rivals = |cf, tlsf| {
+            let plain = vec![100.0; 3];
+            vec![rounds("cf", &plain, cf), rounds("tlsf", &plain, tlsf)]
+        };
+        lines_of(rivals(cf, tlsf)).join("\n")
+    };
+    let agreed = said(&[300.0, 310.0, 290.0], &[200.0, 210.0, 190.0]);
+    assert!(
+        agreed.contains("; with accesses tlsf is fastest"),
+        "{agreed}"
+    );
+    assert!(
+        agreed.contains("loses: time with access 1.50 x tlsf"),
+        "{agreed}"
+    );
+    for (cf, tlsf) in [
+        (&[300.0, 310.0, 290.0][..], &[200.0, 210.0, 291.0][..]),
+        (&[900.0, 900.0], &[200.0, 200.0]),
+        (&[900.0], &[100.0]),
+    ] {
+        let silent = said(cf, tlsf);
+        assert!(!silent.contains("access"), "{cf:?} {tlsf:?}: {silent}");
+    }
+}
+
+#[test]
+fn a_time_is_won_or_lost_only_if_every_round_agrees() {
+    let said = |cf: &[f64]| {
+        let (same, plain) = ([200.0; 3], [100.0; 3]);
+        lines_of(vec![rounds("cf", cf, &same), rounds("tlsf", &plain, &same)]).join("\n")
+    };
+    assert!(said(&[110.0, 120.0, 130.0]).contains("cf loses: time 1.20 x tlsf."));
+    let scattered = said(&[90.0, 120.0, 130.0]);
+    assert!(
+        scattered.contains("cf wins: nothing. cf loses: nothing."),
+        "{scattered}"
+    );
+    let few = said(&[110.0, 120.0]);
+    assert!(few.contains("cf loses: nothing."), "{few}");
+}
+
 #[test]
 fn equal_figures_share_the_first_place() {
+    let plain = [100.0, 101.0, 99.0];
     let lines = lines_of(vec![
-        row("tlsf", 100.0, 200.0, Some(1100)),
-        row("peer-rlsf", 100.5, 201.0, Some(1101)),
+        rounds("tlsf", &plain, &plain),
+        AllocatorResult {
+            min_heap_bytes: Some(1101),
+            ..rounds("peer-rlsf", &[100.5; 3], &plain)
+        },
     ]);
     assert_eq!(
         lines[0],
-        "tlsf and rlsf are fastest (1.00 x rlsf), with accesses as well. \
+        "tlsf and rlsf cannot be told apart in speed (1.00 x rlsf): in 3 rounds their times are \
+         1.00 to 1.02 x tlsf's. \
          tlsf and rlsf need least memory (1.100 to 1.101 x live). \
          None has a bound for this demand in any order of calls. \
          Take tlsf or rlsf for speed and memory."
@@ -190,7 +253,8 @@ fn memory_that_was_not_looked_for_is_not_judged() {
     ]);
     assert_eq!(
         lines[0],
-        "talc is fastest; with accesses tlsf is. \
+        "talc is fastest (0.90 x rlsf) in each of 3 rounds, then tlsf (1.11 x [1.11-1.11] its time); \
+         with accesses tlsf is fastest (0.80 x rlsf). \
          Smallest heaps were not looked for: add --find-min-heap. \
          None has a bound for this demand in any order of calls. \
          Take talc for speed."

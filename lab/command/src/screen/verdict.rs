@@ -8,32 +8,53 @@ use surefit_measure::results::{AllocatorResult, TraceResults};
 use surefit_measure::sizes::{Size, counted};
 use surefit_measure::spec::{is_called, is_preloaded};
 
-use super::race::{EQUAL, Race, SURE, over, race, time};
+use super::race::{ACCESS, Clock, Race, SURE, TIME, race};
 use super::words::{listed, name, short};
 
 /// The moving heap is compared with so many others.
 const MOST_RIVALS: usize = 3;
 
+/// Smallest heaps closer than this count as equal.
+const EQUAL: f64 = 1.01;
+
 /// Something that one allocator has less of than another.
-struct Metric {
-    name: &'static str,
-    of: fn(&AllocatorResult) -> Option<f64>,
+enum Metric {
+    Memory,
+    /// A time, by its name.
+    Time(&'static str, Clock),
 }
 
-const TIME: Metric = Metric {
-    name: "time",
-    of: time,
-};
+/// What is won or lost, in the order of the sentence.
+const METRICS: [Metric; 3] = [
+    Metric::Memory,
+    Metric::Time("time", TIME),
+    Metric::Time("time with access", ACCESS),
+];
 
-const ACCESS: Metric = Metric {
-    name: "time with access",
-    of: |row| row.access_pair_ns_mean,
-};
+impl Metric {
+    const fn name(&self) -> &'static str {
+        match self {
+            Self::Memory => "memory",
+            Self::Time(name, _) => name,
+        }
+    }
 
-const MEMORY: Metric = Metric {
-    name: "memory",
-    of: |row| row.min_heap_bytes.map(|bytes| bytes as f64),
-};
+    /// What one has over what the other has; `None` if they are not told apart.
+    fn over(&self, own: &AllocatorResult, rival: &AllocatorResult) -> Option<f64> {
+        match self {
+            Self::Memory => {
+                let ratio = least_heap(own)? / least_heap(rival)?;
+                (ratio * EQUAL < 1.0 || ratio > EQUAL).then_some(ratio)
+            }
+            Self::Time(_, clock) => clock.surely_over(own, rival),
+        }
+    }
+}
+
+/// The smallest heap in which the trace completes.
+fn least_heap(row: &AllocatorResult) -> Option<f64> {
+    row.min_heap_bytes.map(|bytes| bytes as f64)
+}
 
 /// Who is best at what and which one to take; then, where the moving heap wins and loses. Ratios of
 /// time are to `baseline`, and `moving` is the row of the first heap of handles.
@@ -68,20 +89,12 @@ pub(super) fn sentences(
     (best.join(" "), moving.and_then(|row| duels(rows, row)))
 }
 
-/// The rows whose figure is least, equals included, and that figure.
-fn leaders<'a>(
-    rows: &'a [AllocatorResult],
-    metric: &Metric,
-) -> Option<(Vec<&'a AllocatorResult>, f64)> {
-    let figures: Vec<_> = rows
-        .iter()
-        .filter_map(|row| Some((row, (metric.of)(row)?)))
-        .collect();
-    let least = figures.iter().map(|(_, figure)| *figure).reduce(f64::min)?;
-    let equal = figures
-        .iter()
-        .filter(|(_, figure)| *figure <= least * EQUAL);
-    Some((equal.map(|(row, _)| *row).collect(), least))
+/// The rows whose smallest heap is least, equals included.
+fn leaders(rows: &[AllocatorResult]) -> Option<Vec<&AllocatorResult>> {
+    let heaps = rows.iter().filter_map(|row| Some((row, least_heap(row)?)));
+    let least = heaps.clone().map(|(_, heap)| heap).reduce(f64::min)?;
+    let equal = heaps.filter(|(_, heap)| *heap <= least * EQUAL);
+    Some(equal.map(|(row, _)| row).collect())
 }
 
 fn names(rows: &[&AllocatorResult]) -> Vec<String> {
@@ -94,29 +107,31 @@ fn is_or_are(rows: &[&AllocatorResult]) -> &'static str {
 
 /// The allocators that share the first place in time.
 pub(crate) fn fastest_names(trace: &TraceResults) -> Vec<String> {
-    race(&trace.results).map_or_else(Vec::new, |race| names(&race.first))
+    race(&trace.results, &TIME).map_or_else(Vec::new, |race| names(&race.first))
 }
 
 /// `cf-direct is fastest (0.44 x rlsf) in each of 3 rounds, then tlsf (1.95 x [1.90-2.01] its
-/// time); with accesses tlsf is (0.80 x).`
+/// time); with accesses tlsf is fastest (0.80 x rlsf).`
 fn fastest(rows: &[AllocatorResult], baseline: &str) -> Option<String> {
-    let ran = race(rows)?;
-    let base = rows.iter().find(|row| row.allocator == baseline);
-    let ratio = |metric: &Metric, figure: f64| {
-        let base = base.and_then(metric.of).filter(|base| *base > 0.0);
-        base.map_or_else(String::new, |base| {
-            format!(" ({:.2} x {})", figure / base, short(baseline))
+    let ran = race(rows, &TIME)?;
+    let ratio = |ran: &Race<'_>| {
+        let ratio = ran.over_baseline;
+        ratio.map_or_else(String::new, |ratio| {
+            format!(" ({ratio:.2} x {})", short(baseline))
         })
     };
-    let with_access = leaders(rows, &ACCESS).map_or_else(String::new, |(leaders, figure)| {
-        if names(&leaders) == names(&ran.first) {
-            return ", with accesses as well".to_owned();
-        }
-        let verb = is_or_are(&leaders);
-        let who = listed(&names(&leaders));
-        format!("; with accesses {who} {verb}{}", ratio(&ACCESS, figure))
-    });
-    let place = place(&ran, &ratio(&TIME, ran.time));
+    let place = place(&ran, &ratio(&ran));
+    let with_access = race(rows, &ACCESS)
+        .and_then(|race| Some((race.sure_winner()?, ratio(&race))))
+        .map_or_else(String::new, |(winner, ratio)| {
+            if let [only] = ran.first.as_slice() {
+                if std::ptr::eq(*only, winner) {
+                    return ", with accesses as well".to_owned();
+                }
+            }
+            let who = short(&winner.allocator);
+            format!("; with accesses {who} is fastest{ratio}")
+        });
     Some(format!("{place}{with_access}."))
 }
 
@@ -126,7 +141,7 @@ fn place(ran: &Race<'_>, ratio: &str) -> String {
     let rounds = counted(ran.rounds as u64, "round");
     if let ([best, others @ ..], true) = (ran.first.as_slice(), ran.rounds > 0) {
         if !others.is_empty() {
-            let apart = others.iter().filter_map(|other| over(other, best));
+            let apart = others.iter().filter_map(|other| TIME.over(other, best));
             let (least, most) = apart.fold((1.0_f64, 1.0_f64), |(least, most), ratio| {
                 (least.min(ratio.min), most.max(ratio.max))
             });
@@ -157,7 +172,7 @@ fn place(ran: &Race<'_>, ratio: &str) -> String {
 
 /// `cf needs least memory (1.074 x live), then tlsf (1.400).`
 fn smallest(trace: &TraceResults) -> Option<String> {
-    let Some((first, _)) = leaders(&trace.results, &MEMORY) else {
+    let Some(first) = leaders(&trace.results) else {
         return Some("Smallest heaps were not looked for: add --find-min-heap.".to_owned());
     };
     let live = trace.peak_live_bytes.max(1) as f64;
@@ -167,7 +182,7 @@ fn smallest(trace: &TraceResults) -> Option<String> {
         .filter(|row| !first.iter().any(|one| std::ptr::eq(*one, *row)))
         .cloned()
         .collect();
-    let next = leaders(&rest, &MEMORY).map_or_else(String::new, |(next, _)| {
+    let next = leaders(&rest).map_or_else(String::new, |next| {
         format!(", then {} ({})", listed(&names(&next)), times(&next, live))
     });
     let verb = if first.len() == 1 { "needs" } else { "need" };
@@ -179,7 +194,7 @@ fn smallest(trace: &TraceResults) -> Option<String> {
 fn times(rows: &[&AllocatorResult], live: f64) -> String {
     let mut figures: Vec<_> = rows
         .iter()
-        .filter_map(|row| Some(format!("{:.3}", (MEMORY.of)(row)? / live)))
+        .filter_map(|row| Some(format!("{:.3}", least_heap(row)? / live)))
         .collect();
     figures.sort_unstable();
     figures.dedup();
@@ -216,14 +231,10 @@ fn bounded(trace: &TraceResults) -> String {
 
 /// `Take cf-direct for speed, cf for memory and a bound.`
 fn choice(rows: &[AllocatorResult]) -> Option<String> {
-    let best = |metric| Some(listed_or(&names(&leaders(rows, metric)?.0)));
-    let speed = race(rows).map(|race| listed_or(&names(&race.first)));
+    let memory = leaders(rows).map(|rows| listed_or(&names(&rows)));
+    let speed = race(rows, &TIME).map(|race| listed_or(&names(&race.first)));
     let bound = certified(rows).map(|(row, ..)| short(&row.allocator));
-    let wishes = [
-        (speed, "speed"),
-        (best(&MEMORY), "memory"),
-        (bound, "a bound"),
-    ];
+    let wishes = [(speed, "speed"), (memory, "memory"), (bound, "a bound")];
     let mut taken: Vec<(String, Vec<&str>)> = Vec::new();
     for (who, wish) in wishes {
         let Some(who) = who else { continue };
@@ -251,8 +262,7 @@ fn duels(rows: &[AllocatorResult], moving: usize) -> Option<String> {
         return None;
     }
     let side = |wins: bool| {
-        let metrics = [MEMORY, TIME, ACCESS];
-        let parts = metrics
+        let parts = METRICS
             .iter()
             .filter_map(|metric| duel(own, &rivals, metric, wins));
         let parts: Vec<_> = parts.collect();
@@ -277,18 +287,12 @@ fn duel(
     metric: &Metric,
     wins: bool,
 ) -> Option<String> {
-    let figure = (metric.of)(own)?;
     let against = |rival: &&AllocatorResult| {
-        let ratio = figure / (metric.of)(rival).filter(|other| *other > 0.0)?;
-        let counts = if wins {
-            ratio * EQUAL < 1.0
-        } else {
-            ratio > EQUAL
-        };
-        counts.then(|| format!("{ratio:.2} x {}", short(&rival.allocator)))
+        let ratio = metric.over(own, rival)?;
+        (wins == (ratio < 1.0)).then(|| format!("{ratio:.2} x {}", short(&rival.allocator)))
     };
     let parts: Vec<_> = rivals.iter().filter_map(against).collect();
-    (!parts.is_empty()).then(|| format!("{} {}", metric.name, parts.join(", ")))
+    (!parts.is_empty()).then(|| format!("{} {}", metric.name(), parts.join(", ")))
 }
 
 /// What people use, if it is among the rows: a TLSF, dlmalloc, the system's malloc and preloaded

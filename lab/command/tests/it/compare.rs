@@ -100,7 +100,8 @@ fn the_screen_names_every_allocator() {
         "cf-direct",
         "tlsf",
         "system",
-        "handle*",
+        "cf* ",
+        "*: the program reaches the object through a handle",
         "Memory that compaction saved",
     ] {
         assert!(screen.contains(word), "{word}: {screen}");
@@ -133,7 +134,7 @@ fn a_row_that_ran_out_still_says_what_it_hands_out() {
     let screen = String::from_utf8(output.stdout).expect("text");
     let row = screen.lines().find(|line| line.contains("cf:pieces=of…"));
     assert!(
-        row.is_some_and(|row| row.contains("handle*") && row.contains("too_large")),
+        row.is_some_and(|row| row.contains("cf:pieces=of…*") && row.contains("too_large")),
         "{screen}"
     );
     assert!(

@@ -6,15 +6,16 @@
 //! the price of reaching an object through its pointer or its handle.
 //!
 //! In that pass accesses also slow the allocator down, because they take its own tables out of the
-//! caches. So the price of an access alone is measured apart ([`AtPeak`]): at the event where most
-//! is live, many accesses follow one another.
+//! caches. So the price of an access alone is measured apart: at the event where most is live, many
+//! accesses follow one another.
 //!
 //! On a long trace most of the time is spent here. A first look may sample: it makes accesses in
 //! windows of consecutive events only, evenly spread over the trace, so that within a window the
-//! caches are used as in the whole pass.
+//! caches are used as in the whole pass. Only these windows are timed: the time of the events
+//! between them would scatter more than what the accesses of a few windows take.
 
-use super::replay::{Hooks, Stop, Stopped, Table};
-use super::timing::{FirstWord, measure};
+use super::replay::{Hooks, Stop, Stopped, Table, drain, replay};
+use super::timing::FirstWord;
 use crate::steps::{Action, LEAST_ALIGN, Step, Steps};
 use crate::subject::{Pass, Subject};
 
@@ -28,13 +29,25 @@ pub const PER_EVENT: u64 = 8;
 /// Consecutive events that have accesses, or have none.
 const WINDOW: usize = 4096;
 
-/// One replay with accesses; its output is its nanoseconds.
+/// Accesses at the peak, in turns of [`PER_EVENT`].
+pub const AT_PEAK: u64 = 1 << 20;
+
+/// One replay with accesses.
 #[derive(Clone, Copy, Debug)]
 pub struct Access<'a> {
     /// The trace.
     pub steps: &'a Steps,
     /// The events that have accesses.
     pub sample: Sample,
+}
+
+/// What a replay with accesses took, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Took {
+    /// The events that have accesses, and these.
+    pub sample: u64,
+    /// [`AT_PEAK`] accesses at the peak, one after the other.
+    pub at_peak: u64,
 }
 
 /// Which events of a trace have accesses: those of every n-th window.
@@ -57,12 +70,11 @@ impl Sample {
         }
     }
 
-    /// How many of the first `events` events have accesses.
+    /// How many allocations and reallocations are among the events that have accesses.
     #[must_use]
-    pub fn events(self, events: usize) -> usize {
-        let whole = events / WINDOW;
-        let rest = if self.has(events) { events % WINDOW } else { 0 };
-        whole.div_ceil(self.every) * WINDOW + rest
+    pub fn pairs(self, steps: &[Step]) -> u64 {
+        let windows = steps.chunks(WINDOW).step_by(self.every).flatten();
+        windows.filter(|step| step.action != Action::Free).count() as u64
     }
 
     #[inline]
@@ -72,79 +84,15 @@ impl Sample {
 }
 
 impl Pass for Access<'_> {
-    type Output = Result<u64, Stopped>;
+    type Output = Result<Took, Stopped>;
 
-    fn run<S: Subject>(self, subject: S) -> Self::Output {
-        let mut accesses = Accesses::new(self.steps.slots(), self.sample);
-        measure(subject, self.steps, &mut accesses)
-    }
-}
-
-/// Accesses at the peak, in turns of [`PER_EVENT`].
-pub const AT_PEAK: u64 = 1 << 21;
-
-/// One replay that stops at the peak and accesses live objects there; its output is the nanoseconds
-/// of these [`AT_PEAK`] accesses.
-#[derive(Clone, Copy, Debug)]
-pub struct AtPeak<'a> {
-    /// The trace.
-    pub steps: &'a Steps,
-}
-
-impl Pass for AtPeak<'_> {
-    type Output = Result<u64, Stopped>;
-
-    fn run<S: Subject>(self, subject: S) -> Self::Output {
-        let mut peak = Peak {
-            accesses: Accesses::new(self.steps.slots(), Sample::ALL),
-            event: self.steps.peak_event,
-            took: 0,
-        };
-        measure(subject, self.steps, &mut peak)?;
-        Ok(peak.took)
-    }
-}
-
-/// Accesses at one event.
-struct Peak {
-    accesses: Accesses,
-    event: usize,
-    took: u64,
-}
-
-impl<S: Subject> Hooks<S> for Peak {
-    #[inline]
-    fn allocated(
-        &mut self,
-        subject: &mut S,
-        object: &mut S::Object,
-        step: Step,
-    ) -> Result<(), Stop> {
-        FirstWord.allocated(subject, object, step)
-    }
-
-    #[inline]
-    fn resized(&mut self, subject: &mut S, object: &mut S::Object, step: Step) -> Result<(), Stop> {
-        FirstWord.resized(subject, object, step)
-    }
-
-    #[inline]
-    fn done(
-        &mut self,
-        subject: &mut S,
-        table: &mut Table<S::Object>,
-        step: Step,
-        event: usize,
-    ) -> Result<(), Stop> {
-        self.accesses.update(step);
-        if event == self.event && !self.accesses.live.is_empty() {
-            let before = clock::thread_cpu_ns();
-            for _ in 0..AT_PEAK / PER_EVENT {
-                self.accesses.turn(subject, table);
-            }
-            self.took = clock::thread_cpu_ns() - before;
-        }
-        Ok(())
+    fn run<S: Subject>(self, mut subject: S) -> Self::Output {
+        let mut accesses = Accesses::new(self.steps, self.sample);
+        let mut table = Table::new(self.steps.slots());
+        replay(&mut subject, &mut table, self.steps, &mut accesses)?;
+        accesses.enter_window(false);
+        drain(&mut subject, table, self.steps);
+        Ok(accesses.took)
     }
 }
 
@@ -157,20 +105,51 @@ struct Accesses {
     size: Vec<u32>,
     random: u64,
     sample: Sample,
-    /// Whether the events of this window have accesses.
-    is_on: bool,
+    /// The event with accesses of their own.
+    peak: usize,
+    /// When this window began, if its events have accesses; what is timed apart moves it on.
+    since: Option<u64>,
+    took: Took,
 }
 
 impl Accesses {
-    fn new(slots: usize, sample: Sample) -> Self {
+    fn new(steps: &Steps, sample: Sample) -> Self {
+        let slots = steps.slots();
         Self {
             live: Vec::with_capacity(slots),
             place: vec![u32::MAX; slots],
             size: vec![u32::MAX; slots],
             random: 0x9E37_79B9_7F4A_7C15,
             sample,
-            is_on: true,
+            peak: steps.peak_event,
+            since: None,
+            took: Took::default(),
         }
+    }
+
+    /// The next window begins; `is_on` says whether its events have accesses.
+    #[cold]
+    fn enter_window(&mut self, is_on: bool) {
+        if self.since.is_some() == is_on {
+            return;
+        }
+        let now = clock::thread_cpu_ns();
+        if let Some(since) = self.since.take() {
+            self.took.sample += now - since;
+        } else {
+            self.since = Some(now);
+        }
+    }
+
+    /// The accesses at the peak, which are timed apart.
+    #[cold]
+    fn at_peak<S: Subject>(&mut self, subject: &mut S, table: &mut Table<S::Object>) {
+        let before = clock::thread_cpu_ns();
+        for _ in 0..AT_PEAK / PER_EVENT {
+            self.turn(subject, table);
+        }
+        self.took.at_peak = clock::thread_cpu_ns() - before;
+        self.since = self.since.map(|since| since + self.took.at_peak);
     }
 
     /// The next slot; the generator is xorshift, seeded alike for every allocator.
@@ -260,35 +239,48 @@ impl<S: Subject> Hooks<S> for Accesses {
     ) -> Result<(), Stop> {
         self.update(step);
         if event % WINDOW == 0 {
-            self.is_on = self.sample.has(event);
+            self.enter_window(self.sample.has(event));
         }
-        if !self.is_on || self.live.is_empty() {
+        if self.live.is_empty() {
             return Ok(());
         }
-        self.turn(subject, table);
+        if self.since.is_some() {
+            self.turn(subject, table);
+        }
+        if event == self.peak {
+            self.at_peak(subject, table);
+        }
         Ok(())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use surefit_trace::{Call, Event, Op, Trace};
+
     use super::{PER_EVENT, Sample, WINDOW};
+    use crate::steps::Steps;
+
+    /// A trace that allocates and frees one object, again and again.
+    fn steps(pairs: u32) -> Steps {
+        let both = |id| {
+            let (size, call) = (16, Call::Malloc);
+            [Op::Alloc { id, size, call }, Op::Free { id }]
+        };
+        let events = (0..pairs).flat_map(both).map(|op| Event::new(0, op));
+        Steps::new(&Trace::new("pairs", events.collect()).expect("sound")).expect("small")
+    }
 
     #[test]
-    fn a_sample_counts_the_events_that_it_has() {
-        for events in [
-            0,
-            1,
-            WINDOW - 1,
-            WINDOW,
-            WINDOW + 1,
-            10 * WINDOW + 7,
-            100_000,
-        ] {
+    fn a_sample_counts_the_pairs_that_it_has() {
+        for pairs in [0, 1, WINDOW / 2, WINDOW, 10 * WINDOW + 7] {
+            let steps = steps(pairs as u32);
             for every in [1, 2, 3, 7, 1000] {
                 let sample = Sample { every };
-                let counted = (0..events).filter(|event| sample.has(*event)).count();
-                assert_eq!(sample.events(events), counted, "{events} by {every}");
+                let events = 0..steps.steps().len();
+                let counted = events.filter(|event| sample.has(*event) && event % 2 == 0);
+                let counted = counted.count() as u64;
+                assert_eq!(sample.pairs(steps.steps()), counted, "{pairs} by {every}");
             }
         }
     }
@@ -297,13 +289,15 @@ mod tests {
     fn a_short_trace_is_taken_whole() {
         assert_eq!(Sample::of_at_most(8000, 1000), Sample::ALL);
         assert_eq!(Sample::of_at_most(u64::MAX, 1 << 40), Sample::ALL);
-        assert_eq!(Sample::of_at_most(0, 10).events(10), 10, "the first window");
+        let none = Sample::of_at_most(0, 10);
+        assert_eq!(none.pairs(steps(5).steps()), 5, "the first window");
     }
 
     #[test]
     fn a_long_trace_is_sampled_to_about_the_most() {
         let (most, events) = (4_000_000, 5_521_990);
-        let accesses = PER_EVENT * Sample::of_at_most(most, events).events(events) as u64;
+        let sample = Sample::of_at_most(most, events);
+        let accesses = PER_EVENT * (0..events).filter(|event| sample.has(*event)).count() as u64;
         assert!(
             (most * 9 / 10..=most + most / 10).contains(&accesses),
             "{accesses}"
