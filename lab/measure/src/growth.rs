@@ -5,6 +5,14 @@
 
 use surefit_os::{OsError, resident};
 
+/// The kernel counts pages in batches, one for each processor: so far a count may be off.
+const BATCHES: u64 = 1 << 20;
+
+/// The growth, if so many bytes of live objects fit in it.
+fn possible(growth: u64, least: u64) -> Option<u64> {
+    (growth + BATCHES >= least).then_some(growth)
+}
+
 /// The peak resident memory of an empty replay.
 #[derive(Debug)]
 pub(crate) struct Growth(Result<usize, OsError>);
@@ -19,10 +27,23 @@ impl Growth {
         Self(peak.and_then(|bytes| resident::reset_peak().map(|()| bytes)))
     }
 
-    /// The most bytes by which the process has grown since then; `None` if the kernel does not
-    /// report them.
-    pub(crate) fn bytes(self) -> Option<u64> {
+    /// The most bytes by which the process has grown since then. `None` if the kernel does not
+    /// report them, or if they cannot be: `least` bytes of objects were written and live at once.
+    pub(crate) fn bytes(self, least: u64) -> Option<u64> {
         let (before, peak) = (self.0.ok()?, resident::peak_bytes().ok()?);
-        Some(peak.saturating_sub(before) as u64)
+        possible(peak.saturating_sub(before) as u64, least)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BATCHES, possible};
+
+    #[test]
+    fn less_than_what_lives_cannot_be() {
+        let live = 23_400_000;
+        assert_eq!(possible(33_000_000, live), Some(33_000_000));
+        assert_eq!(possible(live - BATCHES, live), Some(live - BATCHES));
+        assert_eq!(possible(21_600_000, live), None);
     }
 }

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `arguments`, `error`, `suggest`, `sizes`, `spec`, `config_file`, `output`, `progress`, `grid`, `html` | what people type and see, and how a command fails |
 //! | `requests`, `profile` | a demand in requests, whatever the size-classes; sizes and lifetimes of what a program asks for |
-//! | `source`, `recorded`, `leave_out`, `steps`, `small_file`, `memory` | traces prepared for replaying, what is known of their processes, and small files that people write |
+//! | `source`, `recorded`, `leave_out`, `steps`, `lives`, `small_file`, `memory` | traces prepared for replaying, what is known of their processes, and small files that people write |
 //! | `keys`, `pointer_heap`, `subject`, `subjects`, `registry`, `libraries` | the allocators |
 //! | `passes` | one replay each: timing, accesses, percentiles, checking, counting, the heap map, the smallest heap |
 //! | `plan`, `single`, `threaded`, `timed`, `rounds`, `child`, `as_child`, `instructions` | many replays: of one allocator, of many in rounds, in child processes, under valgrind |
@@ -29,6 +29,7 @@ pub mod judged;
 pub mod keys;
 mod leave_out;
 pub mod libraries;
+mod lives;
 pub mod memory;
 pub mod output;
 pub mod passes;

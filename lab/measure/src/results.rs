@@ -52,6 +52,9 @@ pub struct TraceResults {
     pub objects: u64,
     /// Threads that appear.
     pub threads: u64,
+    /// The most of them that live at once, each from its first to its last event.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threads_at_once: Option<u64>,
     /// The greatest sum of live requests, in bytes.
     pub peak_live_bytes: u64,
     /// What was left out of the recorded trace; every other figure is of the rest.
@@ -245,7 +248,8 @@ pub struct AllocatorResult {
     /// included.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub peak_footprint_bytes: Option<u64>,
-    /// By how much the process grew in the checking pass, for allocators without a region.
+    /// By how much the process grew in the checking pass, for allocators without a region; absent if
+    /// the kernel counts less than what was live.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub peak_resident_bytes: Option<u64>,
     /// What was resident over the checking pass, in at most 129 samples at equal distances. A
@@ -288,14 +292,15 @@ pub struct AllocatorResult {
     pub at_peak: Option<AtPeak>,
 }
 
-/// What an allocator made of a trace with each thread of the trace on its own thread.
+/// What an allocator made of a trace with each thread of the trace on its own thread, which begins
+/// and ends as that of the program did.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct OnThreads {
     /// Wall time per allocation or reallocation and its free, less the empty replay, round by
     /// round.
     pub pair_ns_rounds: Vec<f64>,
-    /// By how much the process grew.
+    /// By how much the process grew; absent if the kernel counts less than what was live.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub peak_resident_bytes: Option<u64>,
 }

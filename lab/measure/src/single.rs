@@ -27,6 +27,13 @@ pub struct Setting {
     pub touch: bool,
 }
 
+impl Setting {
+    /// How many bytes of objects are written and live at once, at the peak.
+    pub(crate) const fn written_at_peak(&self, steps: &Steps) -> u64 {
+        if self.touch { steps.peak_live_bytes } else { 0 }
+    }
+}
+
 /// A row without measurements.
 #[must_use]
 pub fn empty_row(spec: &Spec, steps: &Steps, setting: Setting) -> AllocatorResult {
@@ -116,7 +123,7 @@ fn check_resident<'a>(
     };
     let growth = Growth::over(|| pass.run_empty());
     let outcome = kind.run_untimed(&mut [], Streamed { pass, feed });
-    row.peak_resident_bytes = growth.bytes();
+    row.peak_resident_bytes = growth.bytes(setting.written_at_peak(steps));
     Ok(outcome)
 }
 

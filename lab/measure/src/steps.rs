@@ -17,6 +17,8 @@ use std::alloc::Layout;
 use anyhow::{Result, anyhow};
 use surefit_trace::{Counts, Live, Op, Peak, Trace};
 
+use crate::lives::Lives;
+
 /// The alignment of every request whose event does not say more.
 pub const LEAST_ALIGN: usize = 8;
 
@@ -105,6 +107,9 @@ pub struct Steps {
     pub objects: u64,
     /// How many threads appear.
     pub threads: u64,
+    /// The most of them that live at once, each from its first to its last event; `None` if the
+    /// steps are streamed.
+    pub threads_at_once: Option<u64>,
     /// The greatest sum of live requests, in bytes.
     pub peak_live_bytes: u64,
     /// The first step after which the sum of live requests is greatest.
@@ -152,6 +157,7 @@ impl Steps {
             slots: slots.high,
             calls: slots.calls,
             left: slots.into_left(),
+            threads_at_once: Some(Lives::of(trace).most_at_once()),
             ..described
         })
     }
@@ -170,6 +176,7 @@ impl Steps {
             name: name.to_owned(),
             objects: counts.objects,
             threads: counts.threads,
+            threads_at_once: None,
             peak_live_bytes: counts.peak_bytes,
             peak_event: usize::try_from(peak.event)?,
             calls: Calls::default(),

@@ -1,10 +1,11 @@
-//! A replay on as many threads as the trace has: wall time, and growth of the process.
+//! A replay on as many threads as the trace has: growth of the process, with every page of each
+//! object written, then wall time.
 
 use anyhow::Result;
 
 use crate::child::{Child, Passes};
 use crate::growth::Growth;
-use crate::passes::threads::Threads;
+use crate::passes::threads::{Threads, Write};
 use crate::ratio::median;
 use crate::results::AllocatorResult;
 use crate::rounds::{self, Plan};
@@ -35,11 +36,13 @@ fn measure_here(source: &Source, spec: &Spec, plan: Plan) -> Result<AllocatorRes
     let steps = &source.steps;
     let threads = Threads::new(&source.trace, steps)?;
     let growth = Growth::over(|| threads.run_empty());
-    let mut times = vec![threads.run()?];
-    let peak_resident_bytes = growth.bytes();
-    for _ in 1..plan.rounds {
-        times.push(threads.run()?);
-    }
+    threads.run(match plan.setting.touch {
+        true => Write::EveryPage,
+        false => Write::First,
+    })?;
+    let peak_resident_bytes = growth.bytes(plan.setting.written_at_peak(steps));
+    let times = (0..plan.rounds).map(|_| threads.run(Write::First));
+    let times = times.collect::<Result<Vec<_>>>()?;
     let empty = threads.run_empty()?;
     let pairs = steps.calls.pairs().max(1) as f64;
     let figures: Vec<_> = times

@@ -155,6 +155,7 @@ impl Job {
             events: steps.steps().len() as u64,
             objects: steps.objects,
             threads: steps.threads,
+            threads_at_once: steps.threads_at_once,
             peak_live_bytes: steps.peak_live_bytes,
             left_out: source.left_out,
             beside_malloc: source.beside_malloc,

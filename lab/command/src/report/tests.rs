@@ -62,6 +62,7 @@ fn trace(name: &str, results: Vec<AllocatorResult>) -> TraceResults {
         events: 20,
         objects: 5,
         threads: 1,
+        threads_at_once: None,
         peak_live_bytes: 50,
         left_out: None,
         beside_malloc: None,

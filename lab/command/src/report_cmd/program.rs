@@ -103,6 +103,7 @@ mod tests {
                 events: 0,
                 objects: 0,
                 threads: 1,
+                threads_at_once: None,
                 peak_live_bytes: 0,
                 left_out: None,
                 beside_malloc: None,

@@ -38,16 +38,24 @@ pub(super) fn held(trace: &TraceResults) -> Option<String> {
     ))
 }
 
+/// `16 threads, at most 4 at once`.
+pub(super) fn thread_count(trace: &TraceResults) -> String {
+    let threads = trace.threads;
+    match trace.threads_at_once {
+        Some(most) if most < threads => format!("{threads} threads, at most {most} at once"),
+        _ => format!("{threads} threads"),
+    }
+}
+
 /// What changes where each thread of the trace has a thread of its own.
 pub(super) fn threads(trace: &TraceResults) -> Option<String> {
     if trace.threads < 2 {
         return None;
     }
     let name = name(trace);
-    let threads = trace.threads;
-    let text = format!(
-        "{name} ran on {threads} threads; here one thread makes all calls, in the recorded order."
-    );
+    let threads = thread_count(trace);
+    let text =
+        format!("{name} ran on {threads}; here one thread makes all calls, in the recorded order.");
     let measured: Vec<_> = trace.results.iter().filter_map(of_row).collect();
     if measured.is_empty() {
         return Some(format!(
@@ -55,7 +63,7 @@ pub(super) fn threads(trace: &TraceResults) -> Option<String> {
         ));
     }
     Some(format!(
-        "{text} On {threads} threads of their own: {}. The others are replayed on one thread only.",
+        "{text} On threads that begin and end as its own: {}. The others are replayed on one thread only.",
         measured.join("; ")
     ))
 }
@@ -102,6 +110,7 @@ mod tests {
             events: 20,
             objects: 10,
             threads,
+            threads_at_once: Some(2),
             peak_live_bytes: 25_000_000,
             left_out: None,
             beside_malloc: None,
@@ -140,8 +149,8 @@ mod tests {
         assert_eq!(
             text.as_deref(),
             Some(
-                "redis ran on 3 threads; here one thread makes all calls, in the recorded order. \
-                 On 3 threads of their own: system takes 1.80 x [1.70-1.90] its time on one, \
+                "redis ran on 3 threads, at most 2 at once; here one thread makes all calls, in the \
+                 recorded order. On threads that begin and end as its own: system takes 1.80 x [1.70-1.90] its time on one, \
                  and holds 40.1 MB rather than 36.2 MB. The others are replayed on one thread only."
             )
         );

@@ -171,7 +171,7 @@ pub(crate) fn contents(trace: &TraceResults) -> String {
     });
     let threads = match trace.threads {
         0 | 1 => String::new(),
-        threads => format!(" of {threads} threads"),
+        _ => format!(" of {}", answers::thread_count(trace)),
     };
     let without = trace.left_out.map_or_else(String::new, |these| {
         format!("; left out: {}", left_out(these))

@@ -58,6 +58,7 @@ fn results(results: Vec<AllocatorResult>) -> TraceResults {
         events: 20,
         objects: 10,
         threads: 1,
+        threads_at_once: None,
         peak_live_bytes: 1000,
         left_out: None,
         beside_malloc: None,

@@ -1,8 +1,15 @@
-//! The threaded replay: each thread of the trace runs on its own thread, on a malloc that many
-//! threads may call. The calls for one object keep their order: each waits until the previous call
-//! for that object is done, on any thread. So a free waits for its allocation. Nothing else is
-//! ordered. An event waits only for an earlier event, so the earliest event that is not done can
-//! always proceed.
+//! The threaded replay: each thread of the trace runs on a thread of its own, on a malloc that many
+//! threads may call. A replaying thread begins before the first event of its thread and ends after
+//! the last: so a malloc sees threads end, and no more of them at once than the program had.
+//!
+//! The trace is cut into spans of consecutive events. All threads that have events of a span run at
+//! once, and the next span begins when they are done. So no thread runs far ahead of the others,
+//! and between two spans exactly those objects live that lived in the program.
+//!
+//! Within a span, the calls for one object keep their order: each waits until the previous call for
+//! that object is done, on any thread. So a free waits for its allocation. Nothing else is ordered.
+//! An event waits only for an earlier event, so the earliest event that is not done can always
+//! proceed.
 //!
 //! # Invariants
 //! - C1: the call number k of an object runs when `done` is k; it alone touches `address` until it
@@ -11,10 +18,10 @@
 //!   call carries.
 
 use std::alloc::Layout;
+use std::ops::Range;
 use std::ptr::{self, NonNull};
-use std::sync::Barrier;
-use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
-use std::thread;
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+use std::thread::{self, Thread};
 use std::time::Instant;
 
 use anyhow::Result;
@@ -22,7 +29,26 @@ use surefit_os::platform;
 use surefit_trace::Trace;
 
 use crate::error::Broken;
+use crate::lives::Lives;
 use crate::steps::{Action, Step, Steps};
+
+/// The most events of a span; a short trace has shorter ones.
+const MOST_OF_SPAN: usize = 1 << 14;
+
+/// A trace has about so many spans, or more.
+const SPANS: usize = 256;
+
+/// Bytes of a page.
+const PAGE: usize = 4096;
+
+/// What is written into each object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Write {
+    /// Its first byte.
+    First,
+    /// A byte of each of its pages, so that all of it is resident.
+    EveryPage,
+}
 
 /// A step of one thread, with its object and the number of its call.
 #[derive(Clone, Copy, Debug)]
@@ -33,17 +59,30 @@ struct Turn {
     call: u32,
 }
 
-/// An object as the threads share it.
-#[derive(Debug)]
-struct Shared {
-    address: AtomicPtr<u8>,
-    done: AtomicU32,
+/// What one thread does.
+#[derive(Debug, Default)]
+struct Part {
+    turns: Vec<Turn>,
+    /// For each span in which it has turns, the span and these turns.
+    spans: Vec<(usize, Range<usize>)>,
+}
+
+/// Consecutive events.
+#[derive(Debug, Default)]
+struct Span {
+    /// The thread whose first event is the first one here.
+    begins: Option<usize>,
+    /// The threads that have events here.
+    busy: Vec<usize>,
+    /// Those of them that have none later.
+    ends: Vec<usize>,
 }
 
 /// A trace split by threads.
 #[derive(Debug)]
 pub struct Threads {
-    turns: Vec<Vec<Turn>>,
+    parts: Vec<Part>,
+    spans: Vec<Span>,
     objects: Vec<Shared>,
 }
 
@@ -54,19 +93,44 @@ impl Threads {
     /// This machine cannot represent a number of the trace.
     pub fn new(trace: &Trace, steps: &Steps) -> Result<Self> {
         let count = usize::try_from(steps.objects)?;
-        let mut turns = vec![Vec::new(); usize::try_from(steps.threads)?];
+        let lives = Lives::of(trace);
+        let longest = (steps.steps().len() / SPANS).clamp(1, MOST_OF_SPAN);
+        let mut parts: Vec<Part> = Vec::new();
+        parts.resize_with(lives.threads(), Part::default);
+        let mut spans: Vec<Span> = Vec::new();
         let mut calls = vec![0_u32; count];
-        for (event, step) in trace.events().iter().zip(steps.steps()) {
+        let mut began = 0;
+        for (number, (event, step)) in trace.events().iter().zip(steps.steps()).enumerate() {
+            let thread = usize::from(event.thread());
+            let is_first = lives.first(thread) == Some(number);
+            if is_first || spans.is_empty() || number - began >= longest {
+                began = number;
+                spans.push(Span {
+                    begins: is_first.then_some(thread),
+                    ..Span::default()
+                });
+            }
             let call = &mut calls[event.id() as usize];
-            turns[usize::from(event.thread())].push(Turn {
+            let turn = Turn {
                 step: *step,
                 object: event.id(),
                 call: *call,
-            });
+            };
             *call += 1;
+            let at = spans.len() - 1;
+            if parts[thread].add(at, turn) {
+                spans[at].busy.push(thread);
+            }
+            if lives.last(thread) == Some(number) {
+                spans[at].ends.push(thread);
+            }
         }
         let objects = (0..count).map(|_| Shared::new()).collect();
-        Ok(Self { turns, objects })
+        Ok(Self {
+            parts,
+            spans,
+            objects,
+        })
     }
 
     /// Replays on the platform's malloc; returns the wall time from the first call to the last, in
@@ -74,11 +138,11 @@ impl Threads {
     ///
     /// # Errors
     /// The malloc refused a request.
-    pub fn run(&self) -> Result<u64> {
-        self.replay(call_platform)
+    pub fn run(&self, write: Write) -> Result<u64> {
+        self.replay(move |step, address| call_platform(step, address, write))
     }
 
-    /// The same without any call: the cost of waiting and of finding objects.
+    /// The same without any call: the cost of threads, of waiting and of finding objects.
     ///
     /// # Errors
     /// Never; the signature is that of [`Threads::run`].
@@ -87,27 +151,33 @@ impl Threads {
     }
 
     fn replay(&self, call: impl Fn(Step, *mut u8) -> Option<*mut u8> + Copy + Send) -> Result<u64> {
-        let objects = &self.objects;
-        let start = Barrier::new(self.turns.len() + 1);
-        let (took, served) = thread::scope(|scope| {
-            let start = &start;
-            let workers: Vec<_> = self
-                .turns
-                .iter()
-                .map(|turns| {
-                    scope.spawn(move || {
-                        start.wait();
-                        serve(turns, objects, call)
-                    })
-                })
-                .collect();
-            start.wait();
-            let before = Instant::now();
-            let served = workers
-                .into_iter()
-                .all(|worker| worker.join().unwrap_or(false));
-            (before.elapsed(), served)
+        let stage = Stage::new();
+        let before = Instant::now();
+        let served = thread::scope(|scope| {
+            let mut running: Vec<_> = self.parts.iter().map(|_| None).collect();
+            let mut served = true;
+            for (number, span) in self.spans.iter().enumerate() {
+                if let Some(thread) = span.begins {
+                    let (part, objects, stage) = (&self.parts[thread], &self.objects, &stage);
+                    running[thread] = Some(scope.spawn(move || part.run(stage, objects, call)));
+                }
+                stage.open(number, span.busy.len());
+                for worker in span
+                    .busy
+                    .iter()
+                    .filter_map(|thread| running[*thread].as_ref())
+                {
+                    worker.thread().unpark();
+                }
+                stage.wait_for_all();
+                for thread in &span.ends {
+                    let worker = running[*thread].take();
+                    served &= worker.is_none_or(|worker| worker.join().unwrap_or(false));
+                }
+            }
+            served
         });
+        let took = before.elapsed();
         self.free_left();
         if !served {
             return Err(Broken("the platform's malloc refused a request".to_owned()).into());
@@ -129,6 +199,92 @@ impl Threads {
     }
 }
 
+/// Where the replay is.
+#[derive(Debug)]
+struct Stage {
+    /// The next span plus one; 0 before the first.
+    opened: AtomicUsize,
+    /// How many threads are still busy in it.
+    busy: AtomicUsize,
+    /// Who opens spans.
+    director: Thread,
+}
+
+impl Stage {
+    fn new() -> Self {
+        Self {
+            opened: AtomicUsize::new(0),
+            busy: AtomicUsize::new(0),
+            director: thread::current(),
+        }
+    }
+
+    fn open(&self, span: usize, busy: usize) {
+        self.busy.store(busy, Ordering::Relaxed);
+        self.opened.store(span + 1, Ordering::Release);
+    }
+
+    fn wait_for_all(&self) {
+        while self.busy.load(Ordering::Acquire) > 0 {
+            thread::park();
+        }
+    }
+
+    fn wait_for(&self, span: usize) {
+        while self.opened.load(Ordering::Acquire) <= span {
+            thread::park();
+        }
+    }
+
+    /// A thread has done its turns of the span.
+    fn done(&self) {
+        if self.busy.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.director.unpark();
+        }
+    }
+}
+
+impl Part {
+    /// Adds a turn of a span. Returns whether it is the first one there.
+    fn add(&mut self, span: usize, turn: Turn) -> bool {
+        let at = self.turns.len();
+        self.turns.push(turn);
+        match self.spans.last_mut() {
+            Some((last, turns)) if *last == span => {
+                turns.end = at + 1;
+                false
+            }
+            _ => {
+                self.spans.push((span, at..at + 1));
+                true
+            }
+        }
+    }
+
+    /// Replays it, span by span; returns false if a request was refused.
+    fn run(
+        &self,
+        stage: &Stage,
+        objects: &[Shared],
+        call: impl Fn(Step, *mut u8) -> Option<*mut u8> + Copy,
+    ) -> bool {
+        let mut served = true;
+        for (span, turns) in &self.spans {
+            stage.wait_for(*span);
+            served &= serve(&self.turns[turns.clone()], objects, call);
+            stage.done();
+        }
+        served
+    }
+}
+
+/// An object as the threads share it.
+#[derive(Debug)]
+struct Shared {
+    address: AtomicPtr<u8>,
+    done: AtomicU32,
+}
+
 impl Shared {
     fn new() -> Self {
         Self {
@@ -145,7 +301,7 @@ impl Shared {
     }
 }
 
-/// Replays one thread's part of the trace; returns false if a request was refused. A refused object
+/// Replays turns of one thread; returns false if a request was refused. A refused object
 /// counts as freed, so that no thread waits for it forever.
 fn serve(
     turns: &[Turn],
@@ -166,9 +322,9 @@ fn serve(
     served
 }
 
-/// Makes one call to the platform's malloc and writes the object's first byte. Returns the object's
-/// new address, which is null after a free; `None` if the call was refused.
-fn call_platform(step: Step, address: *mut u8) -> Option<*mut u8> {
+/// Makes one call to the platform's malloc and writes the object. Returns the object's new address,
+/// which is null after a free; `None` if the call was refused.
+fn call_platform(step: Step, address: *mut u8, write: Write) -> Option<*mut u8> {
     let live = NonNull::new(address);
     let made = match (step.action, live) {
         (Action::Allocate, _) => platform::allocate(step.layout())?,
@@ -181,9 +337,14 @@ fn call_platform(step: Step, address: *mut u8) -> Option<*mut u8> {
         (Action::Resize, Some(live)) => resize(live, step.old_layout(), step.size as usize)?,
         (Action::Free | Action::Resize, None) => return Some(ptr::null_mut()),
     };
-    if step.size > 0 {
-        // SAFETY: the object is at least one byte long and this thread's alone (C1).
-        unsafe { made.as_ptr().write(1) };
+    let size = step.size as usize;
+    let (written, last) = match write {
+        Write::First => (size.min(1), None),
+        Write::EveryPage => (size, size.checked_sub(1)),
+    };
+    for offset in (0..written).step_by(PAGE).chain(last) {
+        // SAFETY: the byte is one of the object, which is this thread's alone (C1).
+        unsafe { made.as_ptr().add(offset).write(1) };
     }
     Some(made.as_ptr())
 }
@@ -195,7 +356,7 @@ fn resize(live: NonNull<u8>, layout: Layout, new_size: usize) -> Option<NonNull<
 
 #[cfg(test)]
 mod tests {
-    use super::Threads;
+    use super::{Threads, Write};
     use crate::steps::Steps;
     use surefit_trace::{Call, Event, Op, Trace};
 
@@ -221,8 +382,48 @@ mod tests {
         let trace = Trace::new("threads", events).expect("sound");
         let steps = Steps::new(&trace).expect("small");
         let threads = Threads::new(&trace, &steps).expect("small");
-        assert_eq!(threads.turns.len(), 2);
-        threads.run().expect("malloc serves it");
+        assert_eq!(threads.parts.len(), 2);
+        for write in [Write::First, Write::EveryPage] {
+            threads.run(write).expect("malloc serves it");
+        }
         threads.run_empty().expect("nothing is called");
+    }
+
+    /// Workers that come one after the other, beside a thread that lives throughout.
+    #[test]
+    fn threads_that_never_live_at_once_never_run_at_once() {
+        let call = Call::Malloc;
+        let alloc = |thread, id| {
+            Event::new(
+                thread,
+                Op::Alloc {
+                    id,
+                    size: 9000,
+                    call,
+                },
+            )
+        };
+        let events: Vec<_> = (1..6)
+            .flat_map(|worker| {
+                let id = u32::from(worker) - 1;
+                [
+                    alloc(0, 2 * id),
+                    alloc(worker, 2 * id + 1),
+                    Event::new(worker, Op::Free { id: 2 * id + 1 }),
+                ]
+            })
+            .collect();
+        let trace = Trace::new("workers", events).expect("sound");
+        let steps = Steps::new(&trace).expect("small");
+        assert_eq!((steps.threads, steps.threads_at_once), (6, Some(2)));
+        let threads = Threads::new(&trace, &steps).expect("small");
+        let mut alive = 0_usize;
+        for span in &threads.spans {
+            alive += usize::from(span.begins.is_some());
+            assert!(alive <= 2, "{:?}", threads.spans);
+            alive -= span.ends.len();
+        }
+        assert_eq!(alive, 0, "all have ended");
+        threads.run(Write::EveryPage).expect("malloc serves it");
     }
 }
