@@ -252,6 +252,8 @@ mod tests {
                 objects: 10,
                 threads: 1,
                 threads_at_once: None,
+                recorded_cpu_ns: None,
+                timed_events: None,
                 peak_live_bytes: 1000,
                 left_out: None,
                 beside_malloc: None,

@@ -75,6 +75,7 @@ pub fn run(args: &Args) -> Result<()> {
         brief: args.accesses.map(|most_accesses| Brief {
             most_rounds: args.rounds,
             most_accesses,
+            most_events: usize::MAX,
         }),
         ..Plan::of_one(setting, args.rounds, percentiles::clock_ns())
     };

@@ -33,6 +33,8 @@ pub struct Brief {
     /// The access pass makes about this many accesses in a round, in windows of events spread over
     /// the trace.
     pub most_accesses: u64,
+    /// The timed passes replay no more than this many events, the first ones of the trace.
+    pub most_events: usize,
 }
 
 impl Plan {
@@ -56,6 +58,13 @@ impl Plan {
     pub fn most_rounds(&self) -> u32 {
         self.brief
             .map_or(self.rounds, |brief| brief.most_rounds.max(self.rounds))
+    }
+
+    /// How many events are timed, the first ones, if that is not the whole trace.
+    #[must_use]
+    pub fn timed_events(&self, steps: &Steps) -> Option<usize> {
+        let most = self.brief?.most_events;
+        (most < steps.steps().len()).then_some(most)
     }
 
     /// Which events have accesses.

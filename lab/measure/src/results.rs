@@ -64,6 +64,14 @@ pub struct TraceResults {
     /// nothing here is advice on the program. Absent if it did not, or if that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside_malloc: Option<BesideMalloc>,
+    /// The processor time that the program took while it was recorded, in nanoseconds, with what the
+    /// recorder took; absent if it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recorded_cpu_ns: Option<u64>,
+    /// How many events were timed, the first ones of the trace; absent if all were. Memory is always
+    /// that of the whole trace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timed_events: Option<u64>,
     /// How many interleaved rounds were timed for this trace.
     #[serde(default)]
     pub rounds: u32,

@@ -48,7 +48,11 @@ pub fn measure(
     let mut rows: Vec<_> = rows
         .map(|(spec, measured)| Row::new(spec, measured))
         .collect();
-    timed(source, &mut rows, baseline, plan, progress)?;
+    let part = plan.timed_events(&source.steps);
+    let part = part.map(|events| source.first(events)).transpose()?;
+    let timed_part = part.as_ref().unwrap_or(source);
+    timed(timed_part, &mut rows, baseline, plan, progress)?;
+    drop(part);
     untimed(source, &mut rows, plan, progress)?;
     finish(&mut rows, baseline);
     Ok(rows.into_iter().map(Row::into_measured).collect())

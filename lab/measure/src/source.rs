@@ -115,6 +115,29 @@ impl Source {
         Self::made(name, trace)
     }
 
+    /// The processor time that the whole program took while it was recorded, in nanoseconds; `None`
+    /// if it is not known, or if some of its objects are left out.
+    #[must_use]
+    pub fn recorded_cpu_ns(&self) -> Option<u64> {
+        if self.left_out.is_some() {
+            return None;
+        }
+        recorded::facts(&self.file)?.cpu_ns
+    }
+
+    /// Its first `events` events.
+    ///
+    /// # Errors
+    /// There is no memory for them.
+    pub fn first(&self, events: usize) -> Result<Self> {
+        let whole = self.trace.events();
+        let part = whole[..events.min(whole.len())].to_vec();
+        Ok(Self {
+            is_fed: self.is_fed,
+            ..Self::of(&self.file, Trace::new(self.trace.name(), part)?)?
+        })
+    }
+
     fn of(file: &Path, trace: Trace) -> Result<Self> {
         let steps = Steps::new(&trace)?;
         Ok(Self {
@@ -211,7 +234,9 @@ fn bundled(name: &str) -> Result<&'static [u8]> {
 
 #[cfg(test)]
 mod tests {
-    use super::{BUNDLED, Path, PathBuf, TRACES, bundled_files, compared_files, load_trace};
+    use super::{
+        BUNDLED, Path, PathBuf, Source, TRACES, bundled_files, compared_files, load_trace,
+    };
 
     #[test]
     fn every_bundled_trace_loads_under_its_name() {
@@ -219,6 +244,17 @@ mod tests {
             let trace = load_trace(Path::new(&format!("{BUNDLED}{name}"))).expect("a sound trace");
             assert!(trace.header().counts.events > 100_000, "{name}");
         }
+    }
+
+    #[test]
+    fn the_first_events_are_a_trace() {
+        let file = Path::new("bundled:emacs");
+        let whole = Source::load(file, None).expect("a sound trace");
+        let part = whole.first(1000).expect("a sound trace");
+        assert_eq!(part.trace.events(), &whole.trace.events()[..1000]);
+        assert!(part.steps.peak_event < 1000 && !part.steps.left().is_empty());
+        let all = whole.first(usize::MAX).expect("a sound trace");
+        assert_eq!(all.steps.events, whole.steps.events);
     }
 
     #[test]

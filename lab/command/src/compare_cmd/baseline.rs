@@ -306,23 +306,28 @@ impl Pair<'_> {
         if !self.has_same_base || before.heap_bytes != now.heap_bytes {
             return;
         }
+        if self.before.0.timed_events != self.now.0.timed_events {
+            self.note(format!(
+                "{who}: times are of other events: they are not compared"
+            ));
+            return;
+        }
         for time in &TIMES {
             let (Some(was), Some(is)) = ((time.of)(before), (time.of)(now)) else {
                 continue;
             };
-            self.found_time(who, time, was, is, &now.allocator);
+            if was.rounds.min(is.rounds) < LEAST_ROUNDS {
+                self.note(format!(
+                    "{who}: times are not compared: {LEAST_ROUNDS} rounds or more are needed in both"
+                ));
+                return;
+            }
+            self.found_time(who, time, (was.ratio, is.ratio), &now.allocator);
         }
     }
 
-    fn found_time(&mut self, who: &str, time: &Time, was: Timed, is: Timed, allocator: &str) {
+    fn found_time(&mut self, who: &str, time: &Time, (was, is): (Ratio, Ratio), allocator: &str) {
         let name = time.name;
-        if was.rounds.min(is.rounds) < LEAST_ROUNDS {
-            self.note(format!(
-                "{who}: {name} is not compared: {LEAST_ROUNDS} rounds or more are needed in both"
-            ));
-            return;
-        }
-        let (was, is) = (was.ratio, is.ratio);
         let percent = change(was.median, is.median);
         let base = self.now.1;
         let words = format!("{who}: {name}÷{base} was {was}, is {is} ({percent:+.1} %)");

@@ -32,6 +32,7 @@ const ROUNDS: u32 = 3;
 const BRIEF: Brief = Brief {
     most_rounds: 5,
     most_accesses: 3_000_000,
+    most_events: 8_000_000,
 };
 
 /// Rounds of the access pass, unless the user wants fewer.
@@ -156,6 +157,8 @@ impl Job {
             objects: steps.objects,
             threads: steps.threads,
             threads_at_once: steps.threads_at_once,
+            recorded_cpu_ns: source.recorded_cpu_ns(),
+            timed_events: plan.timed_events(steps).map(|events| events as u64),
             peak_live_bytes: steps.peak_live_bytes,
             left_out: source.left_out,
             beside_malloc: source.beside_malloc,

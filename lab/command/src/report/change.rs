@@ -187,6 +187,8 @@ mod tests {
             objects: 5,
             threads: 1,
             threads_at_once: None,
+            recorded_cpu_ns: None,
+            timed_events: None,
             peak_live_bytes: 50,
             left_out: None,
             beside_malloc: None,

@@ -38,6 +38,26 @@ pub(super) fn held(trace: &TraceResults) -> Option<String> {
     ))
 }
 
+/// How much of the recorded program's time its calls can be.
+pub(super) fn share(trace: &TraceResults, baseline: &str) -> Option<String> {
+    let taken = trace.recorded_cpu_ns.filter(|ns| *ns > 0)? as f64;
+    let base = trace.results.iter().find(|row| row.allocator == baseline)?;
+    let calls = base.pair_ns_mean? * (base.mallocs + base.reallocs) as f64;
+    let percent = (100.0 * calls / taken).clamp(0.0, 100.0);
+    let percent = match percent {
+        few if few < 1.0 => "less than 1".to_owned(),
+        _ => format!("{percent:.0}"),
+    };
+    Some(format!(
+        "{} took {:.1} s of processor time, recording included; its calls are {percent} % of that at \
+         {}'s pace. No allocator saves more by its own time; where it places objects may count more: \
+         surefit try -- COMMAND measures the program itself.",
+        name(trace),
+        taken / 1e9,
+        short(baseline)
+    ))
+}
+
 /// `16 threads, at most 4 at once`.
 pub(super) fn thread_count(trace: &TraceResults) -> String {
     let threads = trace.threads;
@@ -87,7 +107,7 @@ fn of_row(row: &AllocatorResult) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{held, threads};
+    use super::{held, share, threads};
     use surefit_measure::results::{AllocatorResult, OnThreads, TraceResults};
 
     fn trace(threads: u64, on_threads: Option<OnThreads>) -> TraceResults {
@@ -111,6 +131,8 @@ mod tests {
             objects: 10,
             threads,
             threads_at_once: Some(2),
+            recorded_cpu_ns: None,
+            timed_events: None,
             peak_live_bytes: 25_000_000,
             left_out: None,
             beside_malloc: None,
@@ -132,6 +154,23 @@ mod tests {
         let mut without = trace(1, None);
         without.results.pop();
         assert_eq!(held(&without), None);
+    }
+
+    #[test]
+    fn what_the_calls_can_be_of_the_programs_time_is_said() {
+        let mut trace = trace(1, None);
+        assert_eq!(share(&trace, "system"), None, "the time is not known");
+        trace.recorded_cpu_ns = Some(2_500_000_000);
+        assert_eq!(share(&trace, "cf"), None, "it was not timed");
+        trace.results[1].pair_ns_mean = Some(100.0);
+        (trace.results[1].mallocs, trace.results[1].reallocs) = (1_500_000, 500_000);
+        let said = share(&trace, "system").expect("both are known");
+        let words = "redis took 2.5 s of processor time, recording included; its calls are 8 % of \
+                     that at system's pace.";
+        assert!(said.starts_with(words), "{said}");
+        trace.recorded_cpu_ns = Some(1000);
+        let said = share(&trace, "system").expect("both are known");
+        assert!(said.contains("its calls are 100 % of that"), "{said}");
     }
 
     #[test]

@@ -131,6 +131,7 @@ pub(crate) fn lines(trace: &TraceResults, notes: &Notes) -> Vec<String> {
     let mut lines = vec![best];
     lines.extend(duels);
     lines.extend(answers::held(trace));
+    lines.extend(answers::share(trace, &notes.baseline));
     lines.extend(verdict::saved(trace));
     lines.extend(verdict::failures(trace));
     lines.extend(smaller_lines(trace));
@@ -176,8 +177,11 @@ pub(crate) fn contents(trace: &TraceResults) -> String {
     let without = trace.left_out.map_or_else(String::new, |these| {
         format!("; left out: {}", left_out(these))
     });
+    let timed = trace.timed_events.map_or_else(String::new, |events| {
+        format!("; times are of the first {}", counted(events, "event"))
+    });
     format!(
-        "{}{threads}, peak live {}{pieces}{without}",
+        "{}{threads}, peak live {}{pieces}{without}{timed}",
         counted(trace.events, "event"),
         Size(trace.peak_live_bytes)
     )

@@ -59,6 +59,8 @@ fn results(results: Vec<AllocatorResult>) -> TraceResults {
         objects: 10,
         threads: 1,
         threads_at_once: None,
+        recorded_cpu_ns: None,
+        timed_events: None,
         peak_live_bytes: 1000,
         left_out: None,
         beside_malloc: None,
@@ -338,6 +340,12 @@ fn a_moving_heap_of_contiguous_objects_has_no_pieces_to_leave_out() {
 fn a_title_says_threads_and_pieces() {
     let mut trace = results(usual());
     assert_eq!(title(&trace), "redis: 20 events, peak live 1000 B");
+    trace.timed_events = Some(8_000_000);
+    assert_eq!(
+        title(&trace),
+        "redis: 20 events, peak live 1000 B; times are of the first 8.0 M events"
+    );
+    trace.timed_events = None;
     trace.threads = 3;
     trace.results[0].bytes_in_pieces_at_peak = Some(830);
     assert_eq!(
