@@ -5,13 +5,16 @@
 //! B = min(n·b, ⌊σ·M⌋), σ = max over lengths r of bytes(r)/r           k, b: most of one object
 //! ```
 //! Requests r1, r2, … that sum up to M have Σ bytes(ri) ≤ Σ σ·ri ≤ σ·M bytes of page-blocks. What a
-//! request costs is constant between two *steps*: where its last piece needs a larger class, or one
-//! piece more. So the worst request is at a step.
+//! request costs is constant between two *steps*. So the worst request is at a step: where its last
+//! piece needs a larger class, or one piece more; or at a multiple of L, the bytes of a large piece,
+//! where one takes the place of small ones. A large piece may cost far more than these, so this
+//! step counts even if no longer request is allowed.
 //!
-//! Pieces of q bytes: the steps of up to J pieces are tried. Beyond, a request of j pieces and a
-//! last one costs at most j·β + β bytes and its spine, a request of (j + 1)·w bytes, which costs at
-//! most σ·(j + 1)·w. Here β is the page-block of a piece, or q/L of that of a large one of L bytes
-//! if that is more. The sum is at most σ·(j·q + 1) if j·(β + σ·w − σ·q) + β + σ·w − σ ≤ 0. If this
+//! Small pieces of q bytes: the steps up to (J + 1)·q bytes are tried, and with them all multiples
+//! of q, of which L is one. Beyond, a request of more than j·q bytes, and no more than (j + 1)·q,
+//! costs at most j·β + β bytes and its spine, a request of up to (j + 1)·w bytes, which costs at
+//! most σ·(j + 1)·w. Here β is the page-block of a small piece, or q/L of that of a large one if
+//! that is more. The sum is at most σ·(j·q + 1) if j·(β + σ·w − σ·q) + β + σ·w − σ ≤ 0. If this
 //! holds for j = J, and the bracket is not positive, it holds for all above. Otherwise σ is raised
 //! until it does: a greater σ is a budget of more. The same for ρ, with β = 1.
 #![deny(
@@ -32,7 +35,7 @@ const ALIGN: usize = 8;
 /// A shorter request counts as one of so many bytes: it has a page-block, too.
 const SHORTEST: usize = 16;
 
-/// J: the most pieces that are tried.
+/// J: the most small pieces before the last one that are tried.
 const TRIED: usize = 16;
 
 impl Demand<'static> {
@@ -133,10 +136,10 @@ const fn low(bytes: u64) -> usize {
     reason = "few pieces of at most 64 KiB, and as many bytes"
 )]
 const fn worst<W: Width>(config: &Config, longest: usize) -> Option<(Share, Share)> {
-    let division = config.division();
-    let (mut blocks, mut bytes, mut whole) = (Share::NONE, Share::NONE, 0);
+    let (division, mut worst, mut whole) = (config.division(), Worst::NONE, 0);
+    let small = division.small_bytes();
     let most_whole = if division.divides(longest) {
-        (longest - 1) / division.small_bytes()
+        (longest - 1) / small
     } else if config.geometry().class_for(longest, ALIGN).is_some() {
         0
     } else {
@@ -146,35 +149,66 @@ const fn worst<W: Width>(config: &Config, longest: usize) -> Option<(Share, Shar
         let mut classes = config.geometry().each_class();
         while let Some(class) = classes.next_class() {
             let first = config.geometry().smallest_request(class);
-            let request = whole * division.small_bytes() + if first == 0 { 1 } else { first };
+            let request = whole * small + if first == 0 { 1 } else { first };
             let is_one = whole == 0 && first <= 1;
-            if first > division.small_bytes() || request > longest && !is_one {
+            if first > small || request > longest && !is_one {
                 continue;
             }
-            let request = if request < SHORTEST {
-                SHORTEST
-            } else {
-                request
+            worst = match worst.or::<W>(config, request) {
+                Some(worst) => worst,
+                None => return None,
             };
-            let Some(cost) = BlockCount::of::<W>(config, request, ALIGN) else {
-                return None;
-            };
-            blocks = blocks.or(cost.blocks, request as u64);
-            bytes = bytes.or(cost.bytes, request as u64);
         }
         whole += 1;
+        if whole * small <= longest {
+            worst = match worst.or::<W>(config, whole * small) {
+                Some(worst) => worst,
+                None => return None,
+            };
+        }
     }
+    let Worst { blocks, bytes } = worst;
     if most_whole <= TRIED {
         return Some((blocks, bytes));
     }
     let Some(block_bytes) = piece_block_bytes(config) else {
         return None;
     };
-    let (piece, word) = (division.small_bytes() as u64, W::SPINE_WORD_BYTES as u64);
+    let (piece, word) = (small as u64, W::SPINE_WORD_BYTES as u64);
     Some((
         blocks.beyond(1, piece, word),
         bytes.beyond(block_bytes, piece, word),
     ))
+}
+
+/// The worst of the requests that were tried.
+#[derive(Clone, Copy)]
+struct Worst {
+    blocks: Share,
+    bytes: Share,
+}
+
+impl Worst {
+    const NONE: Self = Self {
+        blocks: Share::NONE,
+        bytes: Share::NONE,
+    };
+
+    /// With one more request. `None` if no heap holds it.
+    const fn or<W: Width>(self, config: &Config, request: usize) -> Option<Self> {
+        let request = if request < SHORTEST {
+            SHORTEST
+        } else {
+            request
+        };
+        let Some(cost) = BlockCount::of::<W>(config, request, ALIGN) else {
+            return None;
+        };
+        Some(Self {
+            blocks: self.blocks.or(cost.blocks, request as u64),
+            bytes: self.bytes.or(cost.bytes, request as u64),
+        })
+    }
 }
 
 /// β: the page-block of a small piece, or the share of one in that of a large piece.

@@ -9,6 +9,7 @@ mod ends;
 mod exact;
 mod instances;
 mod keyed;
+mod lengths;
 mod meter;
 mod model;
 mod numbers;

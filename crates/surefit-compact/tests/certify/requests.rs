@@ -6,7 +6,10 @@ use core::alloc::Layout;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use surefit_compact::certify::{BlockCount, Budget, Demand, Uncertifiable, certify};
-use surefit_compact::{Bound, Bytes, Config, Heap, Keyed, Medium, Narrow, Wide, Width};
+use surefit_compact::{
+    Bound, Bytes, Config, Geometry, GeometrySpec, Heap, Keyed, Medium, Narrow, Spacing, Tail, Wide,
+    Width,
+};
 use surefit_testkit::ExactMemory;
 
 use crate::{exact, geometry};
@@ -143,6 +146,26 @@ fn requests_are_served_in_exactly_their_bytes() {
     for limit in [Limit::Objects(8), Limit::Bytes(2400)] {
         serve::<Narrow>(&Config::TINY, limit, 300);
         serve::<Keyed<Narrow>>(&Config::TINY, limit, 300);
+    }
+}
+
+/// No page-block serves a large piece well: objects of exactly one take four times their bytes.
+#[test]
+fn requests_of_whole_large_pieces_are_served_in_exactly_their_bytes() {
+    let sizes = [16, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024];
+    let geometry = Geometry::new(&GeometrySpec {
+        page_bytes: 1 << 14,
+        granule: 8,
+        smallest: 16,
+        spacing: Spacing::Explicit(&sizes),
+        tail: Tail::BackReferences { bytes: 4 },
+    });
+    let config = Config::new(geometry.expect("valid"), Bound::Pages(1)).expect("valid");
+    let config = config.with_pieces(Some(1024)).expect("valid");
+    let config = config.with_large_pieces(4096).expect("valid");
+    for longest in [4096, 4097, 8192, 8193, 16384] {
+        serve::<Wide>(&config, Limit::Bytes(100 * 4096), longest);
+        serve::<Wide>(&config, Limit::Both(100, 100 * 4096), longest);
     }
 }
 
