@@ -146,6 +146,11 @@ crates/surefit-os/src/counter.rs
 crates/surefit-os/src/faults.rs
 crates/surefit-os/src/platform.rs
 crates/surefit-os/src/reservation.rs
+firmware/flash/src/bin/embedded_llff.rs
+firmware/flash/src/bin/embedded_tlsf.rs
+firmware/flash/src/bin/rlsf.rs
+firmware/flash/src/bin/talc.rs
+firmware/flash/src/bin/tlsf.rs
 firmware/sensor/src/bin/count.rs
 firmware/sensor/src/main.rs
 firmware/src/certified.rs
@@ -160,7 +165,7 @@ firmware/src/worst/pointers.rs
 FILES
 )
 found=$(grep -rlE '^[^/"]*\bunsafe\b' --include='*.rs' \
-  crates/surefit{,-c,-classes,-compact,-core,-direct,-freelist,-gc,-gc-derive,-interpose,-locked,-malloc,-os}/src lab/{clients,recorder,trace}/src firmware/src firmware/sensor/src | grep -vE '/tests(\.rs|/)' | sort)
+  crates/surefit{,-c,-classes,-compact,-core,-direct,-freelist,-gc,-gc-derive,-interpose,-locked,-malloc,-os}/src lab/{clients,recorder,trace}/src firmware/{,flash/,sensor/}src | grep -vE '/tests(\.rs|/)' | sort)
 if ! diff <(printf '%s\n' "$listed") <(printf '%s\n' "$found"); then
   echo "unsafe.sh: > has unsafe and is not listed, < is listed and has none"
   exit 1

@@ -3,7 +3,8 @@
 //! # Invariants
 //! - X1 The box's memory is the heap's, and nothing else uses it. The heap is lent as a shared
 //!   borrow, or exclusively to a function that takes a heap of any region: so nobody moves it out,
-//!   or puts another into its place, and what it lends ends with the borrow.
+//!   and what it lends ends with the borrow. A heap over memory that lives forever may be put into
+//!   its place: then nothing uses the box's memory.
 
 extern crate alloc;
 
@@ -84,8 +85,9 @@ impl<W: Width> Heap<'_, W> {
     /// As [`Heap::new`].
     ///
     /// # Panics
-    /// As [`Heap::new`]. Where the global allocator has no memory, the process ends, as with a
-    /// `Box`.
+    /// As [`Heap::new`], and if `bytes` and a page are more than `isize::MAX`. Where the global
+    /// allocator has no memory, the process ends, as with a `Box`; also for more bytes than the
+    /// configuration can name.
     ///
     /// # Complexity
     /// As [`Heap::new`], and one allocation.

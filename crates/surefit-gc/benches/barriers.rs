@@ -111,7 +111,7 @@ fn remembered() -> (Under<Generational<'static, Lists>>, Option<Object>) {
 }
 
 #[library_benchmark]
-#[bench::stopping(args = (stopping()), config = budget(25, OBJECTS))]
+#[bench::stopping(args = (stopping()), config = budget(21, OBJECTS))]
 fn store(mut under: Under<Collector<'static, Lists>>) -> Under<Collector<'static, Lists>> {
     let root = Some(under.nodes[0]);
     for &node in &under.nodes {
@@ -121,9 +121,9 @@ fn store(mut under: Under<Collector<'static, Lists>>) -> Under<Collector<'static
 }
 
 #[library_benchmark]
-#[bench::idle(args = (idle()), config = budget(37, OBJECTS))]
-#[bench::over_white(args = (marking()), config = budget(85, OBJECTS))]
-#[bench::over_black(args = (marked()), config = budget(63, OBJECTS))]
+#[bench::idle(args = (idle()), config = budget(34, OBJECTS))]
+#[bench::over_white(args = (marking()), config = budget(84, OBJECTS))]
+#[bench::over_black(args = (marked()), config = budget(61, OBJECTS))]
 fn store_in_steps(
     mut under: Under<Incremental<'static, Lists>>,
 ) -> Under<Incremental<'static, Lists>> {
@@ -135,8 +135,8 @@ fn store_in_steps(
 }
 
 #[library_benchmark]
-#[bench::in_young(args = (young()), config = budget(34, OBJECTS))]
-#[bench::old_in_old(args = (old()), config = budget(43, OBJECTS))]
+#[bench::in_young(args = (young()), config = budget(32, OBJECTS))]
+#[bench::old_in_old(args = (old()), config = budget(37, OBJECTS))]
 fn store_of_old(
     mut under: Under<Generational<'static, Lists>>,
 ) -> Under<Generational<'static, Lists>> {
@@ -148,8 +148,8 @@ fn store_of_old(
 }
 
 #[library_benchmark]
-#[bench::in_old(args = (old_and_a_young_one()), config = budget(66, OBJECTS))]
-#[bench::in_remembered(args = (remembered()), config = budget(51, OBJECTS))]
+#[bench::in_old(args = (old_and_a_young_one()), config = budget(60, OBJECTS))]
+#[bench::in_remembered(args = (remembered()), config = budget(46, OBJECTS))]
 fn store_of_young(
     (mut under, object): (Under<Generational<'static, Lists>>, Option<Object>),
 ) -> Under<Generational<'static, Lists>> {

@@ -248,7 +248,7 @@ impl<S: Space, K: Clock> Collector<'_, S, K> {
     ///
     /// # Panics
     /// As [`Collector::load`]; and if the value refers to no live object. Then nothing is written.
-    #[inline]
+    #[inline(always)]
     #[track_caller]
     pub fn store<W: Word>(&mut self, object: Object, word: u32, value: W) {
         if let Some(to) = value.reference() {
@@ -272,7 +272,7 @@ impl<S: Space, K: Clock> Collector<'_, S, K> {
     ///
     /// # Panics
     /// As [`Collector::load`].
-    #[inline]
+    #[inline(always)]
     #[track_caller]
     pub fn store_data(&mut self, object: Object, word: u32, value: u32) {
         let word = self.word(object, word);

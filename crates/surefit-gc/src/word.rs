@@ -10,8 +10,9 @@ use crate::object::Object;
 /// before it was overwritten, and what it refers to afterwards: [`Incremental`] and
 /// [`Generational`] must. A `u32` is no `Word`, because it does not say whether it is a reference.
 ///
-/// A word is read, by `load_as`, in `scan` and when it is overwritten, as the type that was stored
-/// last. All zero bits are no reference: objects begin with them. If [`Word::reference`] lies, the
+/// A word is of one type for ever: it is read, by `load_as` and in `scan`, and overwritten as the
+/// type that was stored. A word that was stored as another type names another object, or none. All
+/// zero bits are no reference: objects begin with them. If [`Word::reference`] lies, the
 /// collector frees an object too early or too late; access is checked all the same.
 ///
 /// [`Incremental`]: crate::Incremental

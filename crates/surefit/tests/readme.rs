@@ -464,8 +464,10 @@ fn collector(mut memory: Vec<MaybeUninit<u8>>, mut language: Language, tail: Obj
         }
     }
 
+    heap.store(cell, 1, Value(2 * tail.number())); // in this language every word is a Value
     heap.store(cell, 2, Value(15));
     let seven: Value = heap.load_as(cell, 2);
+    assert_eq!(heap.load_as::<Value>(cell, 1).reference(), Some(tail));
     assert_eq!((seven.0, seven.reference()), (15, None));
     Ok(())
 }

@@ -30,8 +30,8 @@ impl<S: Stepwise, K: Clock> Incremental<'_, S, K> {
         self.gc.write(object, word, value);
     }
 
-    /// Follows the reference that a word loses. It is no part of `store`, which is inlined.
-    #[inline(never)]
+    /// Follows the reference that a word loses.
+    #[inline(always)]
     #[track_caller]
     fn shade_old<W: Word>(&mut self, object: Object, word: u32) {
         let old: W = self.gc.load_as(object, word);

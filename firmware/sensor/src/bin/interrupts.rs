@@ -64,16 +64,19 @@ fn SysTick() {
         *LOCAL = critical_section::with(|section| FOR_HANDLER.borrow(section).take());
     }
     let Some(local) = LOCAL else { return };
-    critical_section::with(|section| {
+    let waits = critical_section::with(|section| {
         let place = SAMPLE.borrow(section);
-        let waits = place.take();
-        if waits.is_some() {
-            place.set(waits);
-            return;
-        }
-        if let Ok(sample) = local.insert([*NUMBER; 8]) {
-            place.set(Some(sample));
-            *NUMBER += 1;
-        }
+        let sample = place.take();
+        let waits = sample.is_some();
+        place.set(sample);
+        waits
     });
+    if waits {
+        return;
+    }
+    // Only this handler puts samples there, so the place stays empty.
+    if let Ok(sample) = local.insert([*NUMBER; 8]) {
+        critical_section::with(|section| SAMPLE.borrow(section).set(Some(sample)));
+        *NUMBER += 1;
+    }
 }
