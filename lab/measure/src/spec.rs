@@ -158,6 +158,14 @@ pub fn is_called(allocator: &str, word: &str) -> bool {
     allocator == word || shown(allocator) == shown(word)
 }
 
+/// The place of the allocator that a word means: the one of exactly this name, or, if there is none,
+/// the first that is called so.
+#[must_use]
+pub fn place_of<'n>(names: impl Iterator<Item = &'n str> + Clone, word: &str) -> Option<usize> {
+    let exactly = names.clone().position(|name| name == word);
+    exactly.or_else(|| names.clone().position(|name| is_called(name, word)))
+}
+
 /// Whether a name means the malloc of a library that is preloaded.
 #[must_use]
 pub fn is_preloaded(allocator: &str) -> bool {
@@ -174,7 +182,7 @@ fn continues(piece: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Choice, Spec, is_called, is_preloaded, shown};
+    use super::{Choice, Spec, is_called, is_preloaded, place_of, shown};
     use crate::libraries::KNOWN;
     use crate::registry::Kind;
 
@@ -231,6 +239,15 @@ mod tests {
             };
             assert_eq!(kind(short), kind(long));
         }
+    }
+
+    #[test]
+    fn of_two_libraries_with_one_file_name_the_whole_name_says_which() {
+        let names = ["tlsf", "preload:/a/libx.so", "preload:/b/libx.so"];
+        let place = |word: &str| place_of(names.into_iter(), word);
+        assert_eq!(place("preload:/b/libx.so"), Some(2));
+        assert_eq!(place("libx.so"), Some(1));
+        assert_eq!(place("rlsf"), None);
     }
 
     #[test]

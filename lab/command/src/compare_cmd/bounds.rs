@@ -7,7 +7,7 @@ use surefit_measure::error::{Broken, one_line};
 use surefit_measure::judged::Asserted;
 use surefit_measure::results::{Comparison, TraceResults};
 use surefit_measure::sizes::counted;
-use surefit_measure::spec::{Spec, is_called};
+use surefit_measure::spec::{Spec, is_called, place_of};
 
 use super::expression::{self, Sum};
 use super::figures::{Figure, Needs, Row, Unit, shown};
@@ -99,10 +99,8 @@ impl Bound {
             return Ok(Vec::new());
         }
         let figure = |allocator: &str, figure: &'static Figure| {
-            let row = trace
-                .results
-                .iter()
-                .find(|row| is_called(&row.allocator, allocator));
+            let names = trace.results.iter().map(|row| row.allocator.as_str());
+            let row = place_of(names, allocator).map(|place| &trace.results[place]);
             let row = row.and_then(|row| Row::find(trace, &row.allocator));
             let row = row.ok_or_else(|| anyhow!("{allocator} was not compared"))?;
             (figure.of)(&row).ok_or_else(|| {

@@ -15,7 +15,7 @@ use surefit_measure::rounds::{self, Brief, Plan};
 use surefit_measure::single;
 use surefit_measure::sizes::HeapSize;
 use surefit_measure::source::Source;
-use surefit_measure::spec::{Spec, is_called};
+use surefit_measure::spec::{Spec, place_of};
 use surefit_measure::threaded;
 
 /// What is compared unless the user says otherwise.
@@ -209,12 +209,7 @@ pub(crate) fn allocators(
     let Some(baseline) = baseline.or(default) else {
         return Ok((specs, 0));
     };
-    let mut names = specs.iter().map(Spec::as_str);
-    let found = names
-        .clone()
-        .position(|name| name == baseline)
-        .or_else(|| names.position(|name| is_called(name, baseline)));
-    let found = found.ok_or_else(|| {
+    let found = place_of(specs.iter().map(Spec::as_str), baseline).ok_or_else(|| {
         anyhow!("--baseline {baseline}: not among the allocators compared; add it to --allocators")
     })?;
     Ok((specs, found))

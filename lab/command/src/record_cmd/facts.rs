@@ -31,20 +31,21 @@ pub(super) fn of(log: &Described, watched: Option<&Watched>, has_stacks: bool) -
     let log_bytes = HEADER_BYTES as u64 + log.events * SLOT_BYTES as u64;
     let resident = outside.peak_resident_bytes.saturating_sub(log_bytes);
     let times = match watched {
-        Some(it) if !inside.is_last => (
+        _ if inside.is_last => Some((inside.cpu_ns, inside.wall_ns)),
+        Some(it) => Some((
             inside.cpu_ns.max(outside.cpu_ns),
             u64::try_from(it.time.as_nanos()).unwrap_or(u64::MAX),
-        ),
-        _ => (inside.cpu_ns, inside.wall_ns),
+        )),
+        // The last look was some time before the end.
+        None => None,
     };
     let has_ended = inside.is_last || watched.is_some_and(|it| it.has_ended);
     let known = |value: u64| Some(value).filter(|value| *value > 0);
-    let is_seen = inside.wall_ns > 0 || watched.is_some();
     let how = if has_stacks { " --stacks" } else { "" };
     Facts {
         recorder: Some(format!("surefit {} record{how}", env!("CARGO_PKG_VERSION"))),
-        cpu_ns: is_seen.then_some(times.0),
-        wall_ns: is_seen.then_some(times.1),
+        cpu_ns: times.map(|it| it.0),
+        wall_ns: times.map(|it| it.1),
         peak_resident_bytes: known(inside.peak_resident_bytes.max(resident)),
         grown_bytes: known(most.max(outside.anonymous_bytes))
             .map(|bytes| bytes.saturating_sub(begun)),

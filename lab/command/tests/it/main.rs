@@ -27,7 +27,9 @@ mod record;
 mod record_away;
 #[cfg(target_os = "linux")]
 mod record_facts;
+#[cfg(target_os = "linux")]
 mod record_limits;
+#[cfg(target_os = "linux")]
 mod record_own;
 #[cfg(target_os = "linux")]
 mod record_serving;
@@ -45,5 +47,6 @@ mod second_run;
 mod shared_heaps;
 mod shell_files;
 mod trace_and_gen;
+#[cfg(target_os = "linux")]
 mod try_program;
 mod tune;
