@@ -161,9 +161,9 @@ pub fn is_called(allocator: &str, word: &str) -> bool {
 /// The place of the allocator that a word means: the one of exactly this name, or, if there is none,
 /// the first that is called so.
 #[must_use]
-pub fn place_of<'n>(names: impl Iterator<Item = &'n str> + Clone, word: &str) -> Option<usize> {
-    let exactly = names.clone().position(|name| name == word);
-    exactly.or_else(|| names.clone().position(|name| is_called(name, word)))
+pub fn place_of(names: &[&str], word: &str) -> Option<usize> {
+    let exactly = names.iter().position(|name| *name == word);
+    exactly.or_else(|| names.iter().position(|name| is_called(name, word)))
 }
 
 /// Whether a name means the malloc of a library that is preloaded.
@@ -244,7 +244,7 @@ mod tests {
     #[test]
     fn of_two_libraries_with_one_file_name_the_whole_name_says_which() {
         let names = ["tlsf", "preload:/a/libx.so", "preload:/b/libx.so"];
-        let place = |word: &str| place_of(names.into_iter(), word);
+        let place = |word: &str| place_of(&names, word);
         assert_eq!(place("preload:/b/libx.so"), Some(2));
         assert_eq!(place("libx.so"), Some(1));
         assert_eq!(place("rlsf"), None);

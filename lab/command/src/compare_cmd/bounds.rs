@@ -100,7 +100,8 @@ impl Bound {
         }
         let figure = |allocator: &str, figure: &'static Figure| {
             let names = trace.results.iter().map(|row| row.allocator.as_str());
-            let row = place_of(names, allocator).map(|place| &trace.results[place]);
+            let names: Vec<_> = names.collect();
+            let row = place_of(&names, allocator).map(|place| &trace.results[place]);
             let row = row.and_then(|row| Row::find(trace, &row.allocator));
             let row = row.ok_or_else(|| anyhow!("{allocator} was not compared"))?;
             (figure.of)(&row).ok_or_else(|| {
