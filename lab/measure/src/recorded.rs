@@ -4,9 +4,10 @@
 use std::path::Path;
 
 use anyhow::{Result, bail};
-use surefit_trace::{Beside, Facts, Trace};
+use surefit_trace::{Beside, Counts, Facts, Trace};
 
 use crate::error::{complain, one_line};
+use crate::results::BesideMalloc;
 use crate::sizes::Size;
 use crate::source::load_trace;
 
@@ -23,16 +24,56 @@ pub fn facts(file: &Path) -> Option<Facts> {
     })
 }
 
-/// Loads a trace for advice on its program.
+/// Loads a trace for advice on its program. Of a trace that was recorded for malloc's part only, a
+/// line on standard error says so.
 ///
 /// # Errors
 /// As [`load_trace`]; the program's memory came from elsewhere than the recorded malloc.
 pub fn load_for_advice(file: &Path) -> Result<Trace> {
     let trace = load_trace(file)?;
-    let counts = trace.header().counts;
-    match facts(file).and_then(|facts| facts.beside(&counts)) {
-        Some(beside) => bail!("{}: {}", file.display(), not_the_programs(beside)),
-        None => Ok(trace),
+    let Some(facts) = facts(file) else {
+        return Ok(trace);
+    };
+    let Some(why) = BesideMalloc::of(&facts, &trace.header().counts).map(|it| it.why()) else {
+        return Ok(trace);
+    };
+    let file = file.display();
+    if !facts.is_malloc_only && facts.own_allocator.is_none() {
+        bail!("{file}: {why}");
+    }
+    complain(&one_line(&format!(
+        "{file}: what follows is of malloc's part only: {why}"
+    )));
+    Ok(trace)
+}
+
+impl BesideMalloc {
+    /// What of a process came from elsewhere than the recorded malloc; `None` if nothing did, as
+    /// far as that is known. `counts` are those of the trace's header.
+    #[must_use]
+    pub fn of(facts: &Facts, counts: &Counts) -> Option<Self> {
+        let is_beside = facts.own_allocator.is_some() || facts.beside(counts).is_some();
+        is_beside.then(|| Self {
+            grown_bytes: facts.grown_bytes.unwrap_or(0),
+            recorded_bytes: counts.peak_bytes,
+            own_allocator: facts.own_allocator.clone(),
+        })
+    }
+
+    /// Why the trace is not the program's heap, and how to record one that is.
+    #[must_use]
+    pub fn why(&self) -> String {
+        match &self.own_allocator {
+            Some(function) => format!(
+                "the program has an allocator of its own ({}), and what that served was not \
+                 recorded",
+                one_line(function)
+            ),
+            None => not_the_programs(Beside {
+                grown_bytes: self.grown_bytes,
+                recorded_bytes: self.recorded_bytes,
+            }),
+        }
     }
 }
 
@@ -41,8 +82,9 @@ pub fn load_for_advice(file: &Path) -> Result<Trace> {
 pub fn not_the_programs(beside: Beside) -> String {
     format!(
         "the trace is not the program's heap: the process grew by {}, and malloc gave it at most \
-         {} at once; record a build that allocates by malloc (in Rust: `#[global_allocator] static \
-         A: std::alloc::System = std::alloc::System;`)",
+         {} at once: it has an allocator of its own, or maps memory itself; record a build that \
+         allocates by malloc (in Rust: `#[global_allocator] static A: std::alloc::System = \
+         std::alloc::System;`), or malloc's part alone, with --malloc-only",
         Size(beside.grown_bytes),
         Size(beside.recorded_bytes)
     )

@@ -6,7 +6,6 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use surefit_core::Usage;
-use surefit_trace::Beside;
 
 use crate::judged::{Against, Asserted, SecondRun};
 
@@ -60,8 +59,8 @@ pub struct TraceResults {
     /// What was left out of the recorded trace; every other figure is of the rest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left_out: Option<LeftOut>,
-    /// Nearly all of the program's memory came from elsewhere than the recorded malloc: then
-    /// nothing here is advice on the program. Absent if it did not, or if that is not known.
+    /// Nearly all of the program's memory came from elsewhere than the recorded malloc, or it has an
+    /// allocator beside malloc: then nothing here is advice on the program. Absent if it did not, or if that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside_malloc: Option<BesideMalloc>,
     /// The processor time that the program took while it was recorded, in nanoseconds, with what the
@@ -83,32 +82,17 @@ pub struct TraceResults {
     pub results: Vec<AllocatorResult>,
 }
 
-/// A heap that grew beside malloc, and so beside the trace.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+/// A heap beside malloc, and so beside the trace.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct BesideMalloc {
-    /// By how much the process's resident anonymous memory grew.
+    /// By how much the process's resident anonymous memory grew; 0 if nobody looked.
     pub grown_bytes: u64,
     /// The greatest sum of live requests that was recorded.
     pub recorded_bytes: u64,
-}
-
-impl From<Beside> for BesideMalloc {
-    fn from(beside: Beside) -> Self {
-        Self {
-            grown_bytes: beside.grown_bytes,
-            recorded_bytes: beside.recorded_bytes,
-        }
-    }
-}
-
-impl From<BesideMalloc> for Beside {
-    fn from(beside: BesideMalloc) -> Self {
-        Self {
-            grown_bytes: beside.grown_bytes,
-            recorded_bytes: beside.recorded_bytes,
-        }
-    }
+    /// A function of an allocator that the program brings beside malloc, if one is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_allocator: Option<String>,
 }
 
 /// The smallest heaps of a Compact-fit heap without what saves memory in it. A heap in which the
@@ -306,7 +290,7 @@ pub struct AllocatorResult {
 #[serde(deny_unknown_fields)]
 pub struct OnThreads {
     /// Wall time per allocation or reallocation and its free, less the empty replay, round by
-    /// round.
+    /// round; none if only the first events of the trace were timed on one thread.
     pub pair_ns_rounds: Vec<f64>,
     /// By how much the process grew; absent if the kernel counts less than what was live.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -66,7 +66,7 @@ impl Source {
     pub fn load(file: &Path, largest: Option<usize>) -> Result<Self> {
         let whole = load_trace(file)?;
         let counts = whole.header().counts;
-        let beside = recorded::facts(file).and_then(|facts| facts.beside(&counts));
+        let beside = recorded::facts(file).and_then(|facts| BesideMalloc::of(&facts, &counts));
         let (trace, left_out) = match largest {
             None => (whole, None),
             Some(largest) => {
@@ -80,7 +80,7 @@ impl Source {
             trace,
             steps,
             left_out,
-            beside_malloc: beside.map(Into::into),
+            beside_malloc: beside,
             is_fed: false,
         })
     }

@@ -33,13 +33,21 @@ const FUNCTIONS: [&str; 18] = [
 const RUST_SYSTEM: &[u8] = b"__rdl_alloc";
 const RUST_OWN: &[u8] = b"__rust_alloc";
 
+/// How a symbol ends that every Rust program has, even one whose allocator is inlined.
+const RUST: &[u8] = b"rust_eh_personality";
+
+/// How the functions of jemalloc begin in Rust's crates.
+const RUST_JEMALLOC: &str = "_rjem_";
+
 /// How names of our own library for Rust programs are written; its functions are inlined.
 const OURS: &str = "14surefit_malloc";
 
-/// A function of an allocator that a program's file holds or calls; `None` if there is none, or
-/// if it cannot be seen, as in a file without symbols.
+/// A function of the allocator that a Rust program allocates by, beside malloc; `None` if there is
+/// none, or if it cannot be seen, as in a file without symbols. Programs in other languages may have
+/// such functions and allocate by malloc nevertheless: of them it is `None`, too.
 pub(crate) fn allocator(file: &ElfFile64<'_, Endianness>) -> Option<String> {
-    let (mut served, mut ours, mut is_own) = (None, None, false);
+    let (mut served, mut ours) = (None, None);
+    let (mut is_own, mut is_rust) = (false, false);
     for symbol in file.symbols().chain(file.dynamic_symbols()) {
         let Ok(Ok(name)) = symbol.name_bytes().map(std::str::from_utf8) else {
             continue;
@@ -48,6 +56,7 @@ pub(crate) fn allocator(file: &ElfFile64<'_, Endianness>) -> Option<String> {
             return None;
         }
         is_own |= name.as_bytes().ends_with(RUST_OWN);
+        is_rust |= name.as_bytes().ends_with(RUST) || name.starts_with(RUST_JEMALLOC);
         // A version may follow the name of what a library has.
         let plain = name.split('@').next().unwrap_or_default();
         // A function that is only looked for, in case somebody brings it.
@@ -58,5 +67,6 @@ pub(crate) fn allocator(file: &ElfFile64<'_, Endianness>) -> Option<String> {
             ours.get_or_insert_with(|| "surefit_malloc".to_owned());
         }
     }
+    let served = served.filter(|_| is_own || is_rust);
     served.or(ours.filter(|_| is_own))
 }

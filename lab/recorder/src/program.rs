@@ -36,7 +36,7 @@ pub enum Unrecordable {
     /// It exports its own malloc.
     #[error("{} exports a malloc of its own, and nothing can stand in for that: build it without", .0.display())]
     OwnMalloc(PathBuf),
-    /// It brings an allocator beside malloc: a function of that is named.
+    /// It is in Rust, and its allocator is another than malloc: a function of that is named.
     #[error("{} brings an allocator of its own ({}), and nothing can stand in for that: take a build that allocates by malloc (in Rust: `#[global_allocator] static A: std::alloc::System = std::alloc::System;`)", .0.display(), .1)]
     OwnAllocator(PathBuf, String),
 }

@@ -79,9 +79,18 @@ pub struct Facts {
     /// serves was not recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub own_allocator: Option<String>,
+    /// Whether malloc's part of the program was asked for, whatever else serves it.
+    #[serde(skip_serializing_if = "is_false")]
+    pub is_malloc_only: bool,
     /// Whether the calls of all of the process are in the trace; absent if that is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub is_whole: Option<bool>,
+}
+
+// The signature is that of serde.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// A heap that grew beside malloc: the trace cannot be the program's.

@@ -25,10 +25,15 @@ fn of_trace(first: &TraceResults, second: &TraceResults) -> SecondRun {
             is_beyond_spread: is_beyond_spread(was, is),
         })
     });
+    // Of a trace that is not the program's heap nobody is called fastest.
+    let named = |trace: &TraceResults| match &trace.beside_malloc {
+        Some(_) => Vec::new(),
+        None => fastest(trace),
+    };
     SecondRun {
         trace: first.name.clone(),
-        fastest_first: fastest(first),
-        fastest_second: fastest(second),
+        fastest_first: named(first),
+        fastest_second: named(second),
         ratios: ratios.collect(),
     }
 }
@@ -47,10 +52,10 @@ fn lines_of(run: &SecondRun) -> Vec<String> {
         })
         .collect();
     let (was, is) = (&run.fastest_first, &run.fastest_second);
-    let who = if was == is {
-        format!("fastest in both: {}", was.join(" or "))
-    } else {
-        format!("fastest was {}, is {}", was.join(" or "), is.join(" or "))
+    let who = match (was.join(" or "), is.join(" or ")) {
+        (was, is) if was.is_empty() && is.is_empty() => String::new(),
+        (was, is) if was == is => format!("; fastest in both: {was}"),
+        (was, is) => format!("; fastest was {was}, is {is}"),
     };
     let ratios = match moved.len() {
         0 => "every ratio is within both spreads".to_owned(),
@@ -58,7 +63,7 @@ fn lines_of(run: &SecondRun) -> Vec<String> {
         many => format!("{many} ratios moved beyond both spreads"),
     };
     let name = one_line(&run.trace);
-    let mut lines = vec![format!("{name}, second run: {ratios}; {who}.")];
+    let mut lines = vec![format!("{name}, second run: {ratios}{who}.")];
     lines.extend(moved);
     lines
 }
@@ -67,6 +72,7 @@ fn lines_of(run: &SecondRun) -> Vec<String> {
 mod tests {
     use super::super::tests::comparison;
     use super::{lines, runs};
+    use surefit_measure::results::BesideMalloc;
 
     #[test]
     fn a_second_run_confirms_or_says_what_moved() {
@@ -74,6 +80,16 @@ mod tests {
         assert_eq!(
             lines(&runs(&one, &one)),
             ["small, second run: every ratio is within both spreads; fastest in both: tlsf."]
+        );
+        let mut beside = comparison(&[1.4, 1.5, 1.6]).traces;
+        beside[0].beside_malloc = Some(BesideMalloc {
+            grown_bytes: 1 << 30,
+            recorded_bytes: 1 << 20,
+            own_allocator: None,
+        });
+        assert_eq!(
+            lines(&runs(&beside, &beside)),
+            ["small, second run: every ratio is within both spreads."]
         );
         let other = comparison(&[0.6, 0.7, 0.8]).traces;
         let both = runs(&one, &other);

@@ -161,7 +161,7 @@ impl Job {
             timed_events: plan.timed_events(steps).map(|events| events as u64),
             peak_live_bytes: steps.peak_live_bytes,
             left_out: source.left_out,
-            beside_malloc: source.beside_malloc,
+            beside_malloc: source.beside_malloc.clone(),
             rounds: rounds.map_or(plan.rounds, |most| most as u32),
             ablation,
             results,
@@ -177,6 +177,8 @@ fn on_threads(
     plan: Plan,
     results: &mut [AllocatorResult],
 ) -> Result<()> {
+    // All events are replayed here: of a part of them the time is no measure.
+    let is_timed = plan.timed_events(&source.steps).is_none();
     let serves = |spec: &Spec| source.steps.threads > 1 && spec.is_malloc();
     for (spec, row) in specs.iter().zip(results).filter(|(spec, _)| serves(spec)) {
         if !row.completed || row.pair_ns_rounds.is_none() {
@@ -184,7 +186,10 @@ fn on_threads(
         }
         let of_threads = threaded::measure(source, spec, plan)?;
         row.on_threads = Some(OnThreads {
-            pair_ns_rounds: of_threads.pair_ns_rounds.unwrap_or_default(),
+            pair_ns_rounds: of_threads
+                .pair_ns_rounds
+                .filter(|_| is_timed)
+                .unwrap_or_default(),
             peak_resident_bytes: of_threads.peak_resident_bytes,
         });
     }
@@ -209,7 +214,8 @@ pub(crate) fn allocators(
     let Some(baseline) = baseline.or(default) else {
         return Ok((specs, 0));
     };
-    let found = place_of(specs.iter().map(Spec::as_str), baseline).ok_or_else(|| {
+    let names: Vec<_> = specs.iter().map(Spec::as_str).collect();
+    let found = place_of(&names, baseline).ok_or_else(|| {
         anyhow!("--baseline {baseline}: not among the allocators compared; add it to --allocators")
     })?;
     Ok((specs, found))

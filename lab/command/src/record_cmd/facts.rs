@@ -20,6 +20,8 @@ pub(super) struct Watched {
     pub(super) has_ended: bool,
     /// A function of the allocator that it brings, if it does.
     pub(super) own_allocator: Option<String>,
+    /// Whether the user asks for malloc's part only.
+    pub(super) is_malloc_only: bool,
 }
 
 /// The facts of a process.
@@ -51,6 +53,7 @@ pub(super) fn of(log: &Described, watched: Option<&Watched>, has_stacks: bool) -
             .map(|bytes| bytes.saturating_sub(begun)),
         allocator: log.library.as_ref().map(|file| file.display().to_string()),
         own_allocator: watched.and_then(|it| it.own_allocator.clone()),
+        is_malloc_only: watched.is_some_and(|it| it.is_malloc_only),
         is_whole: match (log.ended, has_ended) {
             (Some(_), _) => Some(false),
             (None, true) => Some(true),

@@ -58,7 +58,7 @@ pub(crate) struct Args {
     frame_pointers: bool,
     /// Record what comes through malloc of a program that brings an allocator of its own
     ///
-    /// What that allocator serves is not in the trace.
+    /// What that allocator serves is not in the trace; tune and certify are of malloc's part then.
     #[arg(long)]
     malloc_only: bool,
     /// Make traces of logs that an interrupted recording left behind, instead of running a program
@@ -130,6 +130,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         time: begun.elapsed(),
         has_ended: ended.is_some(),
         own_allocator,
+        is_malloc_only: args.malloc_only,
     };
     // Those that it leaves behind too.
     session

@@ -15,7 +15,6 @@ mod words;
 
 use std::fmt::Write as _;
 
-use surefit_measure::recorded::not_the_programs;
 use surefit_measure::results::TraceResults;
 use surefit_measure::sizes::{HeapSize, Size, counted};
 use surefit_measure::subject::HandleCost;
@@ -120,9 +119,8 @@ pub(crate) fn trace(trace: &TraceResults, notes: &Notes) -> String {
 /// What follows from the table of a trace: one paragraph on who is best, then one line for each
 /// particular.
 pub(crate) fn lines(trace: &TraceResults, notes: &Notes) -> Vec<String> {
-    if let Some(beside) = trace.beside_malloc {
-        let why = not_the_programs(beside.into());
-        let mut lines = vec![format!("No advice: {why}.")];
+    if let Some(beside) = &trace.beside_malloc {
+        let mut lines = vec![format!("No advice: {}.", beside.why())];
         lines.extend(verdict::failures(trace));
         return lines;
     }

@@ -34,6 +34,8 @@ pub(crate) struct Process {
     /// recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     own_allocator: Option<String>,
+    /// Whether malloc's part of the program was asked for, whatever else serves it.
+    is_malloc_only: bool,
     /// Whether the calls of all of the process are in the trace.
     #[serde(skip_serializing_if = "Option::is_none")]
     is_whole: Option<bool>,
@@ -52,6 +54,7 @@ impl Process {
             grown_bytes,
             allocator,
             own_allocator,
+            is_malloc_only,
             is_whole,
         } = facts.clone();
         Self {
@@ -62,6 +65,7 @@ impl Process {
             grown_bytes,
             allocator,
             own_allocator,
+            is_malloc_only,
             is_whole,
             is_beside_malloc: facts.beside(counts).is_some(),
         }

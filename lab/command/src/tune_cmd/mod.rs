@@ -32,8 +32,8 @@ use anyhow::{Result, ensure};
 use surefit_compact::geometry::MAX_CLASSES;
 use surefit_measure::output::{self, Format};
 use surefit_measure::progress::Progress;
-use surefit_measure::recorded::load_for_advice;
 use surefit_measure::results::SCHEMA;
+use surefit_measure::source::load_trace;
 use surefit_measure::spec::Spec;
 
 use self::emit::Language;
@@ -213,7 +213,7 @@ impl Tuner<'_> {
 
     /// A trace, tuned on one half of its objects and judged on the other.
     fn on_halves(&self, file: &Path) -> Result<Judged> {
-        let [first, second] = halves::halves(&load_for_advice(file)?)?;
+        let [first, second] = halves::halves(&load_trace(file)?)?;
         let file = file.display();
         let tuned = Subject::new(&first, format!("{file} (one half)"))?;
         let judging = Subject::new(&second, format!("{file} (other half)"))?;

@@ -77,6 +77,56 @@ fn an_allocator_of_a_known_name_is_refused_before_the_program_runs() {
     let facts = Facts::load(folder.path().join("a.sft.zst"));
     let facts = facts.expect("sound").expect("facts");
     assert_eq!(facts.own_allocator.as_deref(), Some("mi_malloc_aligned"));
+    assert!(facts.is_malloc_only);
+    let why = "the program has an allocator of its own (mi_malloc_aligned)";
+    is_of_mallocs_part(&folder, why);
+    let compare = [
+        "compare",
+        "a.sft.zst",
+        "--allocators",
+        "cf,tlsf",
+        "--rounds",
+    ];
+    let table = surefit(&folder, &[&compare[..], &["1"]].concat());
+    let flat = said(&table.stdout);
+    let flat = flat.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.contains(&format!("No advice: {why}")), "{flat}");
+}
+
+/// What tune and certify say of such a trace.
+fn is_of_mallocs_part(folder: &TempDir, why: &str) {
+    for judged in [
+        &["tune", "a.sft.zst"][..],
+        &["certify", "--trace", "a.sft.zst"],
+    ] {
+        let output = surefit(folder, judged);
+        let errors = said(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{judged:?}: {errors}");
+        let line = format!("a.sft.zst: what follows is of malloc's part only: {why}");
+        assert_eq!(errors.matches(&line).count(), 1, "{judged:?}: {errors}");
+    }
+}
+
+/// As CPython is with mimalloc.
+#[test]
+fn a_program_in_c_that_holds_such_a_function_is_recorded() {
+    let folder = folder();
+    let source = folder.path().join("held.c");
+    let text = "#include <stdlib.h>\nvoid *mi_malloc(size_t n) { return malloc(n); }\n\
+                int main(void) { return mi_malloc(9) == 0; }\n";
+    std::fs::write(&source, text).expect("written");
+    let program = folder.path().join("held");
+    let mut made = Command::new("cc");
+    made.arg("-o").arg(&program).arg(&source);
+    assert!(made.status().expect("a compiler").success());
+    let output = recorded(&folder, &program, &[]);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output.stderr));
+    let path = program.to_str().expect("a plain path");
+    let tried = surefit(
+        &folder,
+        &["try", "--rounds", "1", "--only", "glibc", "--", path],
+    );
+    assert_eq!(tried.status.code(), Some(0), "{}", said(&tried.stderr));
 }
 
 #[test]
@@ -138,4 +188,7 @@ fn of_a_heap_that_grew_beside_malloc_nobody_advises() {
     let document: Value = serde_json::from_slice(&surefit(&folder, &json).stdout).expect("JSON");
     let grown = &document["traces"][0]["beside_malloc"]["grown_bytes"];
     assert!(grown.as_u64() > Some(60 << 20), "{grown}");
+    let output = recorded(&folder, &program, &["--malloc-only"]);
+    assert_eq!(output.status.code(), Some(0));
+    is_of_mallocs_part(&folder, line);
 }

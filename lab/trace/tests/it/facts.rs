@@ -30,6 +30,7 @@ fn facts() -> Facts {
         grown_bytes: Some(0),
         allocator: Some("/usr/lib/libjemalloc.so.2".into()),
         own_allocator: Some("_rjem_malloc".into()),
+        is_malloc_only: true,
         is_whole: Some(true),
     }
 }
