@@ -20,8 +20,8 @@ pub(super) struct Malloc {
     pub(super) missing: Option<String>,
 }
 
-/// glibc, those that this machine has, and those that are named; with `only`, no others beside
-/// glibc.
+/// glibc, those that this machine has, and those that are named; with `only`, none that
+/// this machine has but glibc and those.
 ///
 /// # Errors
 /// A name that there is not, or that is there twice; a library that cannot be preloaded.
@@ -41,6 +41,7 @@ pub(super) fn all(with: &[String], only: &[String]) -> Result<Vec<Malloc>> {
             library,
         });
     }
+    let known = all.len();
     for text in with {
         all.push(named(text, &all)?);
     }
@@ -52,7 +53,9 @@ pub(super) fn all(with: &[String], only: &[String]) -> Result<Vec<Malloc>> {
             names.join(", ")
         );
     }
+    let added = all.split_off(known);
     all.retain(|one| only.is_empty() || one.name == BASE || only.contains(&one.name));
+    all.extend(added);
     for one in &mut all {
         if let Some(library) = &one.library {
             one.missing = loaded(library).err().map(|error| format!("{error:#}"));
@@ -113,6 +116,9 @@ mod tests {
         }
         let twice = [format!("mine={path}"), format!("mine={path}")];
         assert!(error(&twice, &[]).contains("is taken"));
+        let mine = one(&format!("mine={path}"));
+        assert_eq!(names(&mine, &one("jemalloc")), [BASE, "jemalloc", "mine"]);
+        assert_eq!(names(&mine, &one(BASE)), [BASE, "mine"]);
         // The loader says that it is no library.
         let all = all(&one(&format!("preload:{path}")), &[]).expect("a file");
         let last = all.last().expect("the file").missing.clone();

@@ -39,7 +39,7 @@ pub(crate) struct Args {
     /// Further mallocs
     #[arg(long, value_name = "NAME=PATH,…", value_delimiter = ',')]
     with: Vec<String>,
-    /// Only these beside glibc
+    /// Only these beside glibc and those of --with
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     only: Vec<String>,
     /// What the program reads as its standard input, from its beginning in each run

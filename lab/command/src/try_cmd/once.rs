@@ -3,7 +3,6 @@
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
-use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver};
@@ -63,17 +62,16 @@ pub(super) fn run(run: &Run<'_>, malloc: &Malloc) -> Result<Took> {
     let pid = pid(&child)?;
     let ended = ended(child);
     let loaded = run.load.map(put_load);
-    let (status, taken) = match loaded {
+    let ((status, taken), is_asked) = match loaded {
         Some(_) => asked_to_end(&ended, pid)?,
-        None => ended.recv()??,
+        None => (ended.recv()??, false),
     };
     let wall_ns = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
-    loaded.transpose()?;
-    // A server that was asked to end may end in any way.
-    let is_asked = run.load.is_some() && status.signal() == Some(Signal::TERM.as_raw());
+    // A server that was asked to end may end in any way. One that ended before is why a load fails.
     if !(status.success() || is_asked) {
         bail!("the program ended with {status}{}", last_line(&mut said));
     }
+    loaded.transpose()?;
     Ok(Took {
         cpu_ns: taken.cpu_ns,
         wall_ns,
@@ -113,15 +111,16 @@ fn ended(child: Child) -> Ended {
     receive
 }
 
-/// Asks a program to end, unless it has; one that does not is killed.
-fn asked_to_end(ended: &Ended, pid: Pid) -> Result<(ExitStatus, Taken)> {
+/// Asks a program to end, unless it has; one that does not is killed. Returns how it ended, and
+/// whether it was asked to.
+fn asked_to_end(ended: &Ended, pid: Pid) -> Result<((ExitStatus, Taken), bool)> {
     if let Ok(ended) = ended.try_recv() {
-        return Ok(ended?);
+        return Ok((ended?, false));
     }
-    // It may have ended meanwhile.
-    let _ = kill_process(pid, Signal::TERM);
+    // It may have ended meanwhile: then there is nobody to ask.
+    let is_asked = kill_process(pid, Signal::TERM).is_ok();
     if let Ok(ended) = ended.recv_timeout(PATIENCE) {
-        return Ok(ended?);
+        return Ok((ended?, is_asked));
     }
     let _ = kill_process(pid, Signal::KILL);
     let _ = ended.recv();

@@ -14,8 +14,12 @@ use super::mallocs::Malloc;
 use super::once::Took;
 use crate::screen::wrapped;
 
-/// Fewer rounds than this say nothing for sure.
-const SURE: u32 = 3;
+/// Fewer rounds than this say nothing for sure: of three rounds of one malloc under two names, one
+/// name is least in all of them in one trial of four.
+const SURE: u32 = 5;
+
+/// How many times the least the others have to be.
+const LEAST_RATIO: f64 = 1.01;
 
 /// The longest command in the title, in characters.
 const MOST_TITLE: usize = 60;
@@ -31,12 +35,12 @@ pub(crate) struct Document {
     rounds: u32,
     /// The mallocs; glibc is first.
     mallocs: Vec<Row>,
-    /// The malloc that took the least processor time in every round of three or more; absent if
-    /// none did.
+    /// The malloc that took the least processor time in every round of five or more, by
+    /// 1 % or more; absent if none did.
     #[serde(skip_serializing_if = "Option::is_none")]
     least_cpu: Option<String>,
-    /// The malloc whose peak of resident memory was the least in every round of three or more;
-    /// absent if none was.
+    /// The malloc whose peak of resident memory was the least in every round of five or more,
+    /// by 1 % or more; absent if none was.
     #[serde(skip_serializing_if = "Option::is_none")]
     least_resident: Option<String>,
 }
@@ -211,14 +215,14 @@ impl Document {
         });
         let said: Vec<_> = cpu.into_iter().chain(resident).collect();
         match said.as_slice() {
-            [] if self.rounds < SURE => "No verdict: that takes three rounds or more.".to_owned(),
-            [] => "No verdict: no malloc is best in every round.".to_owned(),
+            [] if self.rounds < SURE => "No verdict: that takes five rounds or more.".to_owned(),
+            [] => "No verdict: no malloc is best in every round, by 1 % or more.".to_owned(),
             said => format!("In every round {}.", said.join(", and ")),
         }
     }
 }
 
-/// The malloc whose figure is the least in every round, if there are others.
+/// The malloc whose figure is the least in every round, and by 1 % or more, if there are others.
 fn least<'r>(rows: &'r [Row], figure: &dyn Fn(&Row) -> Option<Vec<f64>>) -> Option<&'r str> {
     let ran: Vec<_> = rows.iter().filter(|row| row.failed.is_none()).collect();
     let all: Vec<_> = ran.iter().map(|row| figure(row)).collect::<Option<_>>()?;
@@ -234,7 +238,7 @@ fn least<'r>(rows: &'r [Row], figure: &dyn Fn(&Row) -> Option<Vec<f64>>) -> Opti
     let mut others = all.iter().enumerate().filter(|(place, _)| *place != best);
     let is_least = others.all(|(_, other)| {
         let ratio = Ratio::round_by_round(other, &all[best]);
-        ratio.is_some_and(|ratio| ratio.min > 1.0)
+        ratio.is_some_and(|ratio| ratio.min > 1.0 && ratio.median >= LEAST_RATIO)
     });
     (is_least && all.len() > 1).then(|| ran[best].name.as_str())
 }
@@ -270,16 +274,16 @@ mod tests {
     fn a_malloc_that_is_best_in_every_round_is_named() {
         let mut gone = row("gone", &[(1, 1)]);
         gone.fail("the program ended with signal: 11".to_owned());
-        let glibc = row(BASE, &[(100, 50), (120, 50), (110, 51)]);
-        let fast = row("fast", &[(50, 60), (60, 60), (66, 60)]);
-        let small = row("small", &[(90, 40), (130, 40), (100, 40)]);
+        let glibc = row(BASE, &[(100, 50), (120, 50), (110, 51), (110, 50), (110, 50)]);
+        let fast = row("fast", &[(50, 60), (60, 60), (66, 60), (55, 60), (55, 60)]);
+        let small = row("small", &[(90, 40), (130, 40), (100, 40), (100, 40), (100, 40)]);
         let document = document(vec![glibc, fast, small, gone]);
         let text = document.to_text();
         let expected = "\
-surefit try: sort -u: 3 interleaved rounds; ratios are to glibc, round by round
+surefit try: sort -u: 5 interleaved rounds; ratios are to glibc, round by round
  malloc  CPU s             ratio  wall s     peak             ratio
  glibc   0.110                     0.220  52.4 MB
- fast    0.060  0.50 [0.50-0.60]   0.120  62.9 MB  1.20 [1.18-1.20]
+ fast    0.055  0.50 [0.50-0.60]   0.110  62.9 MB  1.20 [1.18-1.20]
  small   0.100  0.91 [0.90-1.08]   0.200  41.9 MB  0.80 [0.78-0.80]
 gone: the program ended with signal: 11
 In every round fast takes the least processor time (0.50 x glibc), and small has the least peak of
@@ -291,11 +295,11 @@ In every round fast takes the least processor time (0.50 x glibc), and small has
     #[test]
     fn rounds_that_do_not_agree_give_no_verdict() {
         let rows = |rounds: usize| {
-            let glibc = [(100, 50), (120, 50), (110, 50)];
-            let other = [(90, 50), (130, 50), (100, 50)];
+            let glibc = [(100, 50), (120, 50), (110, 50), (110, 50), (110, 50)];
+            let other = [(90, 50), (130, 50), (100, 50), (100, 50), (100, 50)];
             vec![row(BASE, &glibc[..rounds]), row("other", &other[..rounds])]
         };
-        let disagree = document(rows(3));
+        let disagree = document(rows(5));
         assert_eq!(
             (&disagree.least_cpu, &disagree.least_resident),
             (&None, &None)
@@ -303,22 +307,25 @@ In every round fast takes the least processor time (0.50 x glibc), and small has
         assert!(
             disagree
                 .to_text()
-                .ends_with("no malloc is best in every round.\n")
+                .ends_with("no malloc is best in every round, by 1 % or more.\n")
         );
-        let few = document(rows(1));
+        let few = document(rows(4));
         assert!(
             few.to_text()
-                .ends_with("that takes three rounds or more.\n")
+                .ends_with("that takes five rounds or more.\n")
         );
-        let alone = document(vec![row(BASE, &[(1, 1), (1, 1), (1, 1)])]);
+        let near = |cpu| [(cpu, 50); 5];
+        let near = document(vec![row(BASE, &near(1000)), row("other", &near(991))]);
+        assert_eq!(near.least_cpu, None);
+        let alone = document(vec![row(BASE, &[(1, 1); 5])]);
         assert!(alone.to_text().contains("No verdict"));
     }
 
     #[test]
     fn a_peak_that_is_not_known_has_no_ratio() {
         let rows = vec![
-            row(BASE, &[(9, 0), (9, 1), (9, 1)]),
-            row("other", &[(1, 1); 3]),
+            row(BASE, &[(9, 0), (9, 1), (9, 1), (9, 1), (9, 1)]),
+            row("other", &[(1, 1); 5]),
         ];
         let document = document(rows);
         assert_eq!(document.mallocs[1].resident_over_glibc, None);

@@ -57,7 +57,7 @@ fn each_malloc_has_a_row_and_the_program_says_nothing() {
         "{table}"
     );
     assert!(
-        table.ends_with("No verdict: that takes three rounds or more.\n"),
+        table.ends_with("No verdict: that takes five rounds or more.\n"),
         "{table}"
     );
     assert!(
@@ -118,4 +118,17 @@ fn a_server_runs_until_its_load_has_ended() {
     let output = tried(&folder, &failing, &["sleep", "1000"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(said(&output).contains("no server"), "{}", said(&output));
+    // Asked to end, a server may end in any way.
+    let shell = "trap 'exit 143' TERM; while :; do sleep 0.01; done";
+    let output = tried(&folder, &options, &["sh", "-c", shell]);
+    assert_eq!(document(&output)["mallocs"][1]["failed"], Value::Null);
+    // A server that has failed is why its load fails.
+    let load = "until test -s pid; do sleep 0.01; done; \
+                while kill -0 $(cat pid); do sleep 0.01; done; echo refused >&2; exit 4";
+    let shell = "echo no port >&2; echo $$ >pid; exit 7";
+    let output = tried(&folder, &["--load", load], &["sh", "-c", shell]);
+    assert_eq!(output.status.code(), Some(2));
+    let errors = said(&output);
+    assert!(errors.contains("exit status: 7: no port"), "{errors}");
+    assert!(!errors.contains("refused"), "{errors}");
 }
