@@ -38,20 +38,22 @@ pub(super) fn held(trace: &TraceResults) -> Option<String> {
     ))
 }
 
-/// How much of the recorded program's time its calls can be.
+/// How much of the recorded run its calls would be at the baseline's pace: roughly, for the run has
+/// the recorder's work in it.
 pub(super) fn share(trace: &TraceResults, baseline: &str) -> Option<String> {
     let taken = trace.recorded_cpu_ns.filter(|ns| *ns > 0)? as f64;
     let base = trace.results.iter().find(|row| row.allocator == baseline)?;
     let calls = base.pair_ns_mean? * (base.mallocs + base.reallocs) as f64;
-    let percent = (100.0 * calls / taken).clamp(0.0, 100.0);
-    let percent = match percent {
+    if calls > taken {
+        return None;
+    }
+    let percent = match 100.0 * calls / taken {
         few if few < 1.0 => "less than 1".to_owned(),
-        _ => format!("{percent:.0}"),
+        percent => format!("{percent:.0}"),
     };
     Some(format!(
-        "{} took {:.1} s of processor time, recording included; its calls are {percent} % of that at \
-         {}'s pace. No allocator saves more by its own time; where it places objects may count more: \
-         surefit try -- COMMAND measures the program itself.",
+        "{} took {:.1} s of processor time, recording included; at {}'s pace its calls are roughly \
+         {percent} % of that. surefit try -- COMMAND measures the program itself.",
         name(trace),
         taken / 1e9,
         short(baseline)
@@ -93,16 +95,13 @@ fn of_row(row: &AllocatorResult) -> Option<String> {
     let own = row.on_threads.as_ref()?;
     let alone = row.pair_ns_rounds.as_deref().and_then(median)?;
     let ratios: Vec<_> = own.pair_ns_rounds.iter().map(|ns| ns / alone).collect();
-    let ratio = Ratio::of(&ratios)?;
-    let held = own.peak_resident_bytes.zip(row.peak_resident_bytes);
-    let held = held.map_or_else(String::new, |(own, alone)| {
-        format!(", and holds {} rather than {}", Size(own), Size(alone))
+    let time = Ratio::of(&ratios).map(|Ratio { median, min, max }| {
+        format!("takes {median:.2} x [{min:.2}-{max:.2}] its time on one")
     });
-    let Ratio { median, min, max } = ratio;
-    let who = short(&row.allocator);
-    Some(format!(
-        "{who} takes {median:.2} x [{min:.2}-{max:.2}] its time on one{held}"
-    ))
+    let held = own.peak_resident_bytes.zip(row.peak_resident_bytes);
+    let held = held.map(|(own, alone)| format!("holds {} rather than {}", Size(own), Size(alone)));
+    let said: Vec<_> = time.into_iter().chain(held).collect();
+    (!said.is_empty()).then(|| format!("{} {}", short(&row.allocator), said.join(", and ")))
 }
 
 #[cfg(test)]
@@ -165,17 +164,25 @@ mod tests {
         trace.results[1].pair_ns_mean = Some(100.0);
         (trace.results[1].mallocs, trace.results[1].reallocs) = (1_500_000, 500_000);
         let said = share(&trace, "system").expect("both are known");
-        let words = "redis took 2.5 s of processor time, recording included; its calls are 8 % of \
-                     that at system's pace.";
+        let words = "redis took 2.5 s of processor time, recording included; at system's pace its \
+                     calls are roughly 8 % of that.";
         assert!(said.starts_with(words), "{said}");
         trace.recorded_cpu_ns = Some(1000);
-        let said = share(&trace, "system").expect("both are known");
-        assert!(said.contains("its calls are 100 % of that"), "{said}");
+        assert_eq!(share(&trace, "system"), None, "more than all of it");
     }
 
     #[test]
     fn what_threads_change_is_said() {
         assert_eq!(threads(&trace(1, None)), None);
+        let untimed = threads(&trace(
+            3,
+            Some(OnThreads {
+                pair_ns_rounds: Vec::new(),
+                peak_resident_bytes: Some(40_100_000),
+            }),
+        ));
+        let held = "as its own: system holds 40.1 MB rather than 36.2 MB. The others";
+        assert!(untimed.is_some_and(|text| text.contains(held)));
         let text = threads(&trace(3, None)).expect("several");
         assert!(text.contains("surefit replay FILE --threads"), "{text}");
         let text = threads(&trace(
