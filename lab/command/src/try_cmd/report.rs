@@ -274,9 +274,15 @@ mod tests {
     fn a_malloc_that_is_best_in_every_round_is_named() {
         let mut gone = row("gone", &[(1, 1)]);
         gone.fail("the program ended with signal: 11".to_owned());
-        let glibc = row(BASE, &[(100, 50), (120, 50), (110, 51), (110, 50), (110, 50)]);
+        let glibc = row(
+            BASE,
+            &[(100, 50), (120, 50), (110, 51), (110, 50), (110, 50)],
+        );
         let fast = row("fast", &[(50, 60), (60, 60), (66, 60), (55, 60), (55, 60)]);
-        let small = row("small", &[(90, 40), (130, 40), (100, 40), (100, 40), (100, 40)]);
+        let small = row(
+            "small",
+            &[(90, 40), (130, 40), (100, 40), (100, 40), (100, 40)],
+        );
         let document = document(vec![glibc, fast, small, gone]);
         let text = document.to_text();
         let expected = "\
@@ -310,10 +316,7 @@ In every round fast takes the least processor time (0.50 x glibc), and small has
                 .ends_with("no malloc is best in every round, by 1 % or more.\n")
         );
         let few = document(rows(4));
-        assert!(
-            few.to_text()
-                .ends_with("that takes five rounds or more.\n")
-        );
+        assert!(few.to_text().ends_with("that takes five rounds or more.\n"));
         let near = |cpu| [(cpu, 50); 5];
         let near = document(vec![row(BASE, &near(1000)), row("other", &near(991))]);
         assert_eq!(near.least_cpu, None);
