@@ -173,6 +173,6 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     };
     match args.format {
         Format::Json => output::print_json(&certified),
-        Format::Table => output::print(&certified.to_string()),
+        Format::Table => output::print_wrapped(&certified.to_string()),
     }
 }

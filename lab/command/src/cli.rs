@@ -159,6 +159,9 @@ pub(crate) struct CompareArgs {
     /// Measure the times a second time, and say what changed.
     #[arg(long)]
     pub(crate) again: bool,
+    /// Show all columns, however wide the terminal.
+    #[arg(long)]
+    pub(crate) wide: bool,
     /// Also write one self-contained HTML page.
     #[arg(long, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,

@@ -9,7 +9,9 @@ mod baseline;
 mod bounds;
 mod expression;
 mod figures;
+mod hinted;
 pub(crate) mod measured;
+mod own;
 
 use std::path::{Path, PathBuf};
 
@@ -36,6 +38,7 @@ use measured::{Job, Measured, allocators, plan};
 pub(crate) fn run(args: &CompareArgs) -> Result<()> {
     let (specs, baseline) = allocators(
         args.allocators.as_deref(),
+        &args.files,
         &args.config,
         args.baseline.as_deref(),
     )?;
@@ -60,7 +63,8 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
         plan,
         has_page: args.report.is_some(),
     };
-    let notes = Notes::new(&job.specs, job.baseline());
+    let mut notes = Notes::new(&job.specs, job.baseline());
+    notes.is_wide = args.wide;
     let setting = Setting {
         traces: sources.len(),
         rounds: (plan.rounds, plan.most_rounds()),
@@ -259,6 +263,7 @@ mod tests {
                 beside_malloc: None,
                 rounds: ratios.len() as u32,
                 ablation: None,
+                hinted: None,
                 results: vec![cf, tlsf],
             }],
             asserted: None,

@@ -7,8 +7,9 @@ use surefit_trace::Sites;
 
 use crate::call_sites::CallSite;
 use crate::report::{Details, Holes, Keeper};
+use surefit_measure::error::Broken;
 use surefit_measure::passes::heap_map::HeapMap;
-use surefit_measure::passes::holes::by_site;
+use surefit_measure::passes::holes::{SiteHoles, by_site};
 use surefit_measure::profile::Profile;
 use surefit_measure::progress::Progress;
 use surefit_measure::registry::Kind;
@@ -70,18 +71,25 @@ fn holes(
         progress.skip(1);
         return Ok(None);
     };
-    let keepers = keepers(source, spec, heap, sites)?;
+    // Without moves this heap may be too small: then nothing is shown.
+    let found = match by_site(&source.trace, &source.steps, spec, heap) {
+        Err(error) if error.is::<Broken>() => return Err(error),
+        found => found.ok(),
+    };
     progress.step(&source.steps.name, "call sites", spec);
-    Ok(Some(Holes {
+    Ok(found.map(|found| Holes {
         allocator: spec.to_string(),
-        keepers,
+        event: found.event as u64,
+        is_valley: found.is_valley,
+        live_bytes: found.live_bytes,
+        keepers: keepers(&found.sites, sites),
     }))
 }
 
 /// The call sites with what they keep, the most first. Stacks that differ only farther out are one.
-fn keepers(source: &Source, spec: &Spec, heap: HeapSize, sites: &Sites) -> Result<Vec<Keeper>> {
+fn keepers(stacks: &[SiteHoles], sites: &Sites) -> Vec<Keeper> {
     let mut found: BTreeMap<CallSite, Keeper> = BTreeMap::new();
-    for stack in by_site(&source.trace, &source.steps, spec, heap)? {
+    for stack in stacks {
         let site = CallSite::of(sites, stack.stack, NAME_CHARS);
         let keeper = found.entry(site.clone()).or_insert(Keeper {
             site,
@@ -95,7 +103,7 @@ fn keepers(source: &Source, spec: &Spec, heap: HeapSize, sites: &Sites) -> Resul
     }
     let mut keepers: Vec<_> = found.into_values().collect();
     keepers.sort_by(|a, b| b.hole_bytes.total_cmp(&a.hole_bytes));
-    Ok(keepers)
+    keepers
 }
 
 /// The allocators that are mapped, at most [`MAPS`].

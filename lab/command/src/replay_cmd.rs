@@ -52,7 +52,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<()> {
 fn print(args: &ReplayArgs, steps: &Steps, row: &AllocatorResult) -> Result<()> {
     match args.format {
         Format::Json => output::print_json(row),
-        Format::Table => output::print(&screen::replay(steps, row)),
+        Format::Table => output::print_wrapped(&screen::replay(steps, row)),
     }
 }
 

@@ -20,13 +20,14 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 
 use crate::experiments::{ENTRIES, automaton};
-use crate::kit::draw::text::{WIDTH, text, wrapped};
+use crate::kit::draw::text::{text, wrapped};
 use crate::kit::draw::{page, verdicts};
 use crate::kit::shown::missing;
 use crate::kit::{Entry, Report, Request, Run};
 use surefit_measure::collector::graphs::is_graph;
 use surefit_measure::error::say;
 use surefit_measure::output;
+use surefit_measure::wrap::width;
 
 /// The arguments of `experiment all`.
 #[derive(Debug, clap::Args)]
@@ -162,7 +163,7 @@ fn summary(pages: &[PathBuf], runs: &[Run]) -> String {
     for found in &reports {
         for claim in &found.claims {
             let line = format!("{:<12} {:<18} {}", found.name, claim.verdict, claim.claim);
-            text.extend(line.chars().take(WIDTH));
+            text.extend(line.chars().take(width()));
             text.push('\n');
         }
     }

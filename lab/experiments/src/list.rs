@@ -34,11 +34,9 @@ fn experiments(command: &clap::Command) -> String {
         .iter()
         .map(|entry| {
             let about = entry.get_about().map(ToString::to_string);
-            format!(
-                "{:<width$} {}\n",
-                entry.get_name(),
-                about.unwrap_or_default()
-            )
+            let name = format!("{:<width$} ", entry.get_name());
+            let below = " ".repeat(width + 1);
+            wrapped(&about.unwrap_or_default(), &name, &below)
         })
         .collect()
 }

@@ -27,6 +27,26 @@ impl Grid {
         table.trim_fmt()
     }
 
+    /// The columns of the longest line of [`Grid::to_text`].
+    #[must_use]
+    pub fn width(&self) -> usize {
+        // each column has a blank on its left and one on its right; the last blank is trimmed
+        let columns = (0..self.header.len()).map(|column| self.width_of(column) + 2);
+        columns.sum::<usize>().saturating_sub(1)
+    }
+
+    /// Takes a column out.
+    ///
+    /// # Panics
+    /// There is no such column.
+    pub fn remove(&mut self, column: usize) {
+        self.header.remove(column);
+        for row in &mut self.rows {
+            row.remove(column);
+        }
+        self.text_columns -= usize::from(column < self.text_columns);
+    }
+
     /// As [`Grid::to_text`], but no line is longer than `width` columns: the cells of the first
     /// column are shortened in the middle as far as needed, down to one column. The header may have
     /// several lines.
@@ -34,7 +54,7 @@ impl Grid {
     pub fn to_text_within(&self, width: usize) -> String {
         // each column has a blank on its left and one on its right; the last blank is trimmed
         let others: usize = (1..self.header.len())
-            .map(|column| self.width(column) + 2)
+            .map(|column| self.width_of(column) + 2)
             .sum();
         let most = width.saturating_sub(others + 1).max(1);
         let mut shorter = self.clone();
@@ -47,7 +67,7 @@ impl Grid {
     }
 
     /// The width of a column: that of the longest line in its cells.
-    fn width(&self, column: usize) -> usize {
+    fn width_of(&self, column: usize) -> usize {
         let cells = self.rows.iter().filter_map(|row| row.get(column));
         let lines = cells
             .chain(self.header.get(column))

@@ -2,13 +2,13 @@
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | `arguments`, `error`, `suggest`, `sizes`, `spec`, `config_file`, `output`, `progress`, `grid`, `html` | what people type and see, and how a command fails |
+//! | `arguments`, `error`, `suggest`, `sizes`, `spec`, `config_file`, `output`, `progress`, `grid`, `wrap`, `html` | what people type and see, and how a command fails |
 //! | `requests`, `profile` | a demand in requests, whatever the size-classes; sizes and lifetimes of what a program asks for |
 //! | `source`, `recorded`, `leave_out`, `steps`, `lives`, `small_file`, `memory` | traces prepared for replaying, what is known of their processes, and small files that people write |
 //! | `keys`, `pointer_heap`, `subject`, `subjects`, `registry`, `libraries` | the allocators |
 //! | `passes` | one replay each: timing, accesses, percentiles, checking, counting, the heap map, the smallest heap |
 //! | `plan`, `single`, `threaded`, `timed`, `rounds`, `child`, `as_child`, `instructions` | many replays: of one allocator, of many in rounds, in child processes, under valgrind |
-//! | `ratio`, `certified`, `growth`, `refusal` | ratios over rounds, proven bounds, growth of the process, why a replay stopped |
+//! | `ratio`, `held`, `certified`, `growth`, `refusal` | ratios over rounds, what is held over a run, proven bounds, growth of the process, why a replay stopped |
 //! | `collector` | recorded object graphs, the collector's spaces, and a Lua machine on any heap |
 //! | `results`, `judged`, `schema` | the figures, what they are judged by, and their JSON |
 
@@ -23,6 +23,7 @@ pub mod error;
 pub(crate) mod feed;
 pub mod grid;
 mod growth;
+pub mod held;
 pub mod html;
 pub mod instructions;
 pub mod judged;
@@ -57,3 +58,4 @@ pub mod subjects;
 pub mod suggest;
 pub mod threaded;
 pub(crate) mod timed;
+pub mod wrap;

@@ -112,6 +112,22 @@ impl Known {
     }
 }
 
+/// How an allocator is named that is the library of this file, which served a recorded program:
+/// `jemalloc`, or `preload:PATH`. `None` if neither the file nor a known library of that name is on
+/// this machine.
+#[must_use]
+pub fn that_served(file: &Path) -> Option<String> {
+    let name = file.file_name()?.to_str()?;
+    let is_it = |known: &&Known| known.files.iter().any(|file| name.starts_with(file));
+    if let Some(known) = KNOWN.iter().find(is_it) {
+        if let Ok(Some(_)) = known.find() {
+            return Some(known.name.to_owned());
+        }
+    }
+    let file = preloadable(name, file).ok()?;
+    Some(format!("preload:{}", file.display()))
+}
+
 /// The whole path of a library that the loader can preload: it splits names at spaces and colons.
 /// `what` named it.
 ///
@@ -136,7 +152,7 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    use super::{KNOWN, OURS, known, preloadable};
+    use super::{KNOWN, OURS, known, preloadable, that_served};
 
     #[test]
     fn the_best_file_of_the_first_folder_is_taken_and_others_are_missing() {
@@ -165,6 +181,19 @@ mod tests {
         let file = examples.join("libsurefit_malloc.so");
         fs::write(&file, "").expect("a file");
         assert_eq!(ours.built(&release), Some(file));
+    }
+
+    #[test]
+    fn the_library_that_served_a_program_is_named_if_it_is_here() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("libhoard.so.3");
+        assert_eq!(that_served(&file), None);
+        fs::write(&file, "").expect("a file");
+        let whole = file.canonicalize().expect("a file");
+        assert_eq!(
+            that_served(&file),
+            Some(format!("preload:{}", whole.display()))
+        );
     }
 
     #[test]

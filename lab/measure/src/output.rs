@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, anyhow};
 use clap::ValueEnum;
 
+use crate::wrap::wrapped;
+
 /// The form of printed results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
@@ -23,6 +25,14 @@ pub enum Format {
 /// Standard output cannot be written.
 pub fn print(text: &str) -> Result<()> {
     to_stdout(|out| Ok(out.write_all(text.as_bytes())?))
+}
+
+/// Prints to standard output, with longer lines broken to fit a terminal.
+///
+/// # Errors
+/// As [`print()`].
+pub fn print_wrapped(text: &str) -> Result<()> {
+    print(&wrapped(text))
 }
 
 /// Prints a value as indented JSON, followed by a line break.

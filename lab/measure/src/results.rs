@@ -78,6 +78,11 @@ pub struct TraceResults {
     /// looked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ablation: Option<Ablation>,
+    /// `cf-cooperating`: cf-direct if the program moved objects where its hint says so, as it can
+    /// with surefit-malloc. Replayed once, without times, if a malloc among the allocators holds
+    /// much more than what is live.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hinted: Option<Box<AllocatorResult>>,
     /// One element for each allocator, in the order given.
     pub results: Vec<AllocatorResult>,
 }
@@ -376,6 +381,12 @@ impl AtPeak {
     /// The sum of the parts, in bytes.
     #[cfg(test)]
     fn total(&self) -> u64 {
+        self.in_use_bytes() + self.free_chunk_bytes + self.free_page_bytes
+    }
+
+    /// The sum of the parts but free chunks and pages, in bytes.
+    #[must_use]
+    pub fn in_use_bytes(&self) -> u64 {
         self.requested_bytes
             + self.page_block_internal_bytes
             + self.page_internal_bytes
@@ -383,8 +394,6 @@ impl AtPeak {
             + self.transient_bytes
             + self.large_tail_bytes
             + self.administrative_bytes
-            + self.free_chunk_bytes
-            + self.free_page_bytes
     }
 }
 

@@ -177,14 +177,14 @@ impl Report {
     }
 
     fn write_head(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}  {}", one_line(&self.name), self.allocator)?;
+        write!(f, "{}, {}", one_line(&self.name), self.allocator)?;
         if let Some(live) = self.peak_live_bytes {
-            write!(f, "  peak live {}", Size(live))?;
+            write!(f, ", peak live {}", Size(live))?;
         }
         if let Some(demand) = self.demand {
             write!(
                 f,
-                "  joint demand: N = {} page-blocks, B = {} in {} size-classes",
+                ", joint demand: N = {} page-blocks, B = {} in {} size-classes",
                 Count(demand.objects),
                 Size(demand.block_bytes),
                 demand.classes
@@ -211,7 +211,7 @@ impl Report {
         match runs.proposed_margin_percent {
             Some(percent) if self.margin_percent.is_none() => writeln!(
                 f,
-                "Proposed margin, so that a further run is covered in 99 of 100 tries: --margin {percent}"
+                "Proposed: --margin {percent}, so that a further run is covered in 99 of 100 tries."
             )?,
             Some(_) => {}
             None => writeln!(
@@ -240,11 +240,7 @@ impl Report {
         if let Some(Budget { block_bytes, .. }) = self.demand {
             let rest = heap_bytes.saturating_sub(certified.handles());
             write!(f, "  ÷ B {}", ratio(*heap_bytes, block_bytes))?;
-            write!(
-                f,
-                "  (without handles and back-references {})",
-                ratio(rest, block_bytes)
-            )?;
+            write!(f, "  (without handles {})", ratio(rest, block_bytes))?;
         }
         writeln!(f)
     }

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use surefit_compact::certify::{BlockCount, CallWork, DemandMeter, Uncertifiable};
 use surefit_compact::{Config, Width};
 use surefit_measure::error::one_line;
+use surefit_measure::grid::elided;
 use surefit_measure::output::grouped;
 use surefit_measure::sizes::{Size, counted};
 use surefit_measure::steps::LEAST_ALIGN;
@@ -234,8 +235,8 @@ impl fmt::Display for Runs {
         for run in &self.runs {
             writeln!(
                 f,
-                "  {:<32} peak live {:>9}   N = {:>11}   B = {:>15} B",
-                one_line(&run.name),
+                "  {:<20} peak live {:>9}  N = {:>10}  B = {:>14} B",
+                elided(&one_line(&run.name), 20),
                 Size(run.peak_live_bytes).to_string(),
                 grouped(run.objects),
                 grouped(run.block_bytes)

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Result, anyhow};
 
 use super::ablation::{self, ablation};
+use super::{hinted, own};
 use crate::details;
 use crate::report::Details;
 use surefit_measure::config_file;
@@ -138,6 +139,10 @@ impl Job {
             true => ablation(specs, &source.steps, progress)?,
             false => None,
         };
+        let hinted = match plan.percentiles {
+            true => hinted::hinted(source, *plan, &results)?,
+            false => None,
+        };
         let details = match self.has_page {
             true => Some(details::details(
                 source,
@@ -164,6 +169,7 @@ impl Job {
             beside_malloc: source.beside_malloc.clone(),
             rounds: rounds.map_or(plan.rounds, |most| most as u32),
             ablation,
+            hinted,
             results,
         };
         Ok(Measured { trace, details })
@@ -196,17 +202,21 @@ fn on_threads(
     Ok(())
 }
 
-/// The allocators by name, then those of the configuration files, and which of them is the
-/// baseline.
+/// The allocators by name, or the default ones with the libraries that served the programs of these
+/// files; then those of the configuration files, and which of all is the baseline.
 ///
 /// # Errors
 /// An unknown allocator; a file that holds no configuration; a baseline that is not among them.
 pub(crate) fn allocators(
     names: Option<&str>,
+    files: &[PathBuf],
     config: &[PathBuf],
     baseline: Option<&str>,
 ) -> Result<(Vec<Spec>, usize)> {
     let mut specs = Spec::parse_list(names.unwrap_or(DEFAULT_ALLOCATORS))?;
+    if names.is_none() {
+        specs.extend(own::allocators(files));
+    }
     for file in config {
         specs.push(Spec::parse(&config_file::spec(file, None)?)?);
     }

@@ -109,7 +109,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     }
     match args.format {
         Format::Json => output::print_json(&document)?,
-        Format::Table => output::print(&document.text())?,
+        Format::Table => output::print_wrapped(&document.text())?,
     }
     verdict(&args.file, &spec, outcome)
 }

@@ -30,7 +30,7 @@ pub(super) fn figure(view: View<'_>) -> Option<Figure> {
     let style = view.colours.of(&holes.allocator);
     let drawn = &keepers[..keepers.len().min(DRAWN)];
     Some(Figure {
-        title: format!("Call sites by fragmentation in {name}"),
+        title: format!("Call sites by fragmentation in {name} without moves"),
         about: about(holes, &keepers, total),
         picture: picture(&name, drawn, total, (style, view.scale.holes)),
         legend: Vec::new(),
@@ -39,10 +39,19 @@ pub(super) fn figure(view: View<'_>) -> Option<Figure> {
 }
 
 fn about(holes: &Holes, keepers: &[&Keeper], total: f64) -> String {
+    let why = match holes.is_valley {
+        true => {
+            "the worst valley: there the least is live beside what is in use, and more is live before and later"
+        }
+        false => "the event with the most live bytes",
+    };
     let mut text = format!(
-        "At the event with the most live bytes, the pages that are not full have {} of free page-blocks. Without the \
-         objects in them, these pages would be empty: so the free page-blocks of a page are divided among its objects, \
-         and the figure is what the objects of a call site keep so. \"a < b\" is a, called by b.",
+        "If no object is moved, after event {}, {why}. Then {} are live, and the pages that are not full have {} of \
+         free page-blocks. Without the objects in them, these pages would be empty: so the free page-blocks of a page \
+         are divided among its objects, and the figure is what the objects of a call site keep so. \"a < b\" is a, \
+         called by b.",
+        grouped(holes.event),
+        Size(holes.live_bytes),
         bytes(total)
     );
     let of = holes.keepers.len();

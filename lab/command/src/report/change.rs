@@ -194,6 +194,7 @@ mod tests {
             beside_malloc: None,
             rounds: 3,
             ablation: None,
+            hinted: None,
             results: Vec::new(),
         }
     }

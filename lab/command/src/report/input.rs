@@ -38,11 +38,17 @@ pub(crate) struct Details {
     pub(crate) holes: Option<Holes>,
 }
 
-/// Who keeps pages from being empty, in one heap at the event with the most live bytes.
+/// Who keeps pages from being empty, in one heap that moves nothing, in its worst valley.
 #[derive(Debug)]
 pub(crate) struct Holes {
     /// The heap.
     pub(crate) allocator: String,
+    /// The event after which the pages were looked at.
+    pub(crate) event: u64,
+    /// Whether that is a valley.
+    pub(crate) is_valley: bool,
+    /// Live bytes then.
+    pub(crate) live_bytes: u64,
     /// The call sites of the live objects, the one with the most bytes of holes first.
     pub(crate) keepers: Vec<Keeper>,
 }

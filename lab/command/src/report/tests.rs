@@ -70,6 +70,7 @@ fn trace(name: &str, results: Vec<AllocatorResult>) -> TraceResults {
         beside_malloc: None,
         rounds: 3,
         ablation: None,
+        hinted: None,
         results,
     }
 }
@@ -110,6 +111,9 @@ fn details() -> Details {
         )],
         holes: Some(Holes {
             allocator: "cf".to_owned(),
+            event: 10,
+            is_valley: true,
+            live_bytes: 40,
             keepers: vec![keeper("f", 30.0), keeper("g", 10.0), keeper("h", 0.0)],
         }),
     }
@@ -200,7 +204,7 @@ fn a_page_has_every_figure_with_its_table_and_loads_nothing() {
         "Where the bytes are",
         "Heap map of cf",
         "Pages of each size-class of cf",
-        "Call sites by fragmentation in cf",
+        "Call sites by fragmentation in cf without moves",
         "How long single calls take",
         "What the program asks for",
     ] {

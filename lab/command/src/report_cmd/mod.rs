@@ -68,6 +68,7 @@ pub(crate) fn examples() -> String {
 pub(crate) fn run(args: &Args) -> Result<()> {
     let (specs, baseline) = allocators(
         args.allocators.as_deref(),
+        &args.files,
         &args.config,
         args.baseline.as_deref(),
     )?;

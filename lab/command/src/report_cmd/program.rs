@@ -111,6 +111,7 @@ mod tests {
                 beside_malloc: None,
                 rounds: 1,
                 ablation: None,
+                hinted: None,
                 results: Vec::new(),
             },
             baseline: String::new(),

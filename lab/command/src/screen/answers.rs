@@ -137,6 +137,7 @@ mod tests {
             beside_malloc: None,
             rounds: 3,
             ablation: None,
+            hinted: None,
             results: vec![cf, system],
         }
     }

@@ -99,7 +99,12 @@ pub(crate) fn all(trace: &TraceResults, notes: &Notes) -> Grid {
     grid
 }
 
-/// The table of one trace as wide as a terminal.
+/// All columns, for a terminal of any width.
+pub(super) fn wide(trace: &TraceResults, notes: &Notes) -> Grid {
+    grid(trace, notes, |_| true)
+}
+
+/// The columns for a terminal.
 pub(super) fn narrow(trace: &TraceResults, notes: &Notes) -> Grid {
     grid(trace, notes, |column| column.is_narrow)
 }

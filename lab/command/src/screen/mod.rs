@@ -1,8 +1,10 @@
 //! What people see: tables of figures, every one of them computed from the results. No line is
-//! wider than [`words::WIDTH`] columns.
+//! wider than the terminal, but with `--wide`.
 
 mod answers;
 mod columns;
+mod creep;
+mod fit;
 mod notes;
 mod race;
 mod replay;
@@ -18,13 +20,15 @@ use std::fmt::Write as _;
 use surefit_measure::results::TraceResults;
 use surefit_measure::sizes::{HeapSize, Size, counted};
 use surefit_measure::subject::HandleCost;
+use surefit_measure::wrap::width;
 
 pub(crate) use columns::all as all_columns;
+pub(crate) use creep::is_malloc;
 pub(crate) use notes::{Notes, Setting};
 pub(crate) use replay::replay;
 pub(crate) use surefit_measure::spec::shown;
 pub(crate) use verdict::fastest_names as fastest;
-pub(crate) use words::{WIDTH, listed, name, short, wrapped};
+pub(crate) use words::{listed, name, short, wrapped};
 
 use words::left_out;
 
@@ -108,7 +112,10 @@ pub(crate) fn handle_line(cost: HandleCost) -> String {
 
 /// One trace: its title, its table, and what follows from it.
 pub(crate) fn trace(trace: &TraceResults, notes: &Notes) -> String {
-    let rows = columns::narrow(trace, notes).to_text_within(WIDTH);
+    let rows = match notes.is_wide {
+        true => columns::wide(trace, notes).to_text(),
+        false => fit::fitted(columns::narrow(trace, notes), width()),
+    };
     let mut screen = format!("{}\n{rows}\n", wrapped(&title(trace)));
     for line in lines(trace, notes) {
         let _ = writeln!(screen, "{}", wrapped(&line));
@@ -130,6 +137,7 @@ pub(crate) fn lines(trace: &TraceResults, notes: &Notes) -> Vec<String> {
     lines.extend(duels);
     lines.extend(answers::held(trace));
     lines.extend(answers::share(trace, &notes.baseline));
+    lines.extend(creep::lines(trace));
     lines.extend(verdict::saved(trace));
     lines.extend(verdict::failures(trace));
     lines.extend(smaller_lines(trace));
@@ -140,9 +148,9 @@ pub(crate) fn lines(trace: &TraceResults, notes: &Notes) -> Vec<String> {
 /// What stands after the last table.
 pub(crate) fn foot(is_bundled: bool) -> String {
     let next = if is_bundled {
-        "Next: surefit compare YOUR.sft.zst; --report FILE.html for charts and all columns."
+        "Next: surefit compare YOUR.sft.zst; --wide for all columns, --report FILE.html for charts."
     } else {
-        "Next: --report FILE.html for charts and all columns; --rounds N for more rounds."
+        "Next: --wide for all columns; --report FILE.html for charts; --rounds N for more rounds."
     };
     format!("{}\n", wrapped(next))
 }

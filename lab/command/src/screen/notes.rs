@@ -18,6 +18,8 @@ pub(crate) struct Notes {
     pub(super) moving: Option<(usize, HandleCost)>,
     /// The allocators that live in no region, as they are shown.
     pub(super) without_region: Vec<String>,
+    /// Whether all columns are shown, however wide the terminal.
+    pub(crate) is_wide: bool,
 }
 
 impl Notes {
@@ -33,6 +35,7 @@ impl Notes {
                 .filter(|spec| !spec.in_region())
                 .map(|spec| short(spec.as_str()))
                 .collect(),
+            is_wide: false,
         }
     }
 
@@ -50,6 +53,7 @@ impl Notes {
                 .into_iter()
                 .find_map(|(row, cost)| Some((row, (*cost)?))),
             without_region: without_region.map(|row| short(&row.allocator)).collect(),
+            is_wide: false,
         }
     }
 

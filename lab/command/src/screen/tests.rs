@@ -4,8 +4,9 @@ use surefit_measure::ratio::Ratio;
 use surefit_measure::results::{Ablation, AllocatorResult, ReplayError, TraceResults};
 use surefit_measure::sizes::HeapSize;
 use surefit_measure::spec::Spec;
+use surefit_measure::wrap::width;
 
-use super::{Notes, Setting, WIDTH, foot, head, lines, title, trace};
+use super::{Notes, Setting, foot, head, lines, title, trace};
 
 const SETTING: Setting = Setting {
     traces: 3,
@@ -66,6 +67,7 @@ fn results(results: Vec<AllocatorResult>) -> TraceResults {
         beside_malloc: None,
         rounds: 3,
         ablation: None,
+        hinted: None,
         results,
     }
 }
@@ -84,6 +86,7 @@ fn notes(trace: &TraceResults) -> Notes {
         }),
         baseline: "peer-rlsf".to_owned(),
         without_region: vec!["system".to_owned()],
+        is_wide: false,
     }
 }
 
@@ -408,7 +411,7 @@ fn no_line_is_wider_than_the_screen() {
             foot(false),
         ];
         for line in screen.concat().lines() {
-            assert!(line.chars().count() <= WIDTH, "{line}");
+            assert!(line.chars().count() <= width(), "{line}");
             assert_eq!(line, line.trim_end());
         }
     }

@@ -13,7 +13,7 @@ use surefit_measure::output::grouped;
 use surefit_measure::sizes::per_cent;
 
 /// The most recordings in one table.
-const GRAPHS_A_TABLE: usize = 6;
+const GRAPHS_A_TABLE: usize = 3;
 
 /// The statistics of one object graph. Sizes are those in the virtual machine, headers included.
 #[derive(Debug, Serialize, JsonSchema)]

@@ -18,7 +18,9 @@ pub(super) fn run(files: &[PathBuf], events: u64, format: Format) -> Result<Exit
     let heads = files.iter().map(|file| read(file, events));
     let heads: Vec<TraceHead> = heads.collect::<Result<_>>()?;
     match format {
-        Format::Table => output::print(&heads.iter().map(text).collect::<Vec<_>>().join("\n"))?,
+        Format::Table => {
+            output::print_wrapped(&heads.iter().map(text).collect::<Vec<_>>().join("\n"))?
+        }
         Format::Json => output::print_json(&HeadDocument::new(heads))?,
     }
     Ok(ExitCode::SUCCESS)

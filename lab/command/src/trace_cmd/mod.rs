@@ -157,7 +157,7 @@ fn run_stats(files: &[PathBuf], sizes: usize, format: Format) -> Result<ExitCode
         Format::Table if all.is_empty() => output::print(&graphs::tables(&graphs))?,
         Format::Table => {
             output::print(&stats::tables(&all, sizes))?;
-            output::print(&stats::processes(&all, &facts))?;
+            output::print_wrapped(&stats::processes(&all, &facts))?;
             output::print(&graphs::tables(&graphs))?;
         }
         Format::Json => {
@@ -207,7 +207,7 @@ fn check(file: &Path) -> CheckedFile {
 fn print_sound(files: &[CheckedFile]) -> Result<()> {
     for file in files {
         if let Some(trace) = &file.trace {
-            output::print(&format!("{}: sound, {}\n", file.file, summary(trace)))?;
+            output::print_wrapped(&format!("{}: sound, {}\n", file.file, summary(trace)))?;
         }
     }
     Ok(())

@@ -9,8 +9,10 @@ use anyhow::{Result, bail};
 use schemars::JsonSchema;
 use serde::Serialize;
 use surefit_measure::error::one_line;
+use surefit_measure::grid::elided;
 use surefit_measure::output::{self, Format, grouped};
 use surefit_measure::sizes::per_cent;
+use surefit_measure::wrap::width;
 use surefit_trace::{Caller, Callers, Frame, Sites};
 
 use crate::call_sites::CallSite;
@@ -144,8 +146,8 @@ impl Site {
 /// The longest name of a function that is printed, in characters.
 const NAME_CHARS: usize = 34;
 
-/// Characters of a line.
-const LINE_CHARS: usize = 100;
+/// Columns before the names.
+const FIGURES: usize = 33;
 
 fn tables(callers: &Callers, sites: &Sites, top: usize) -> String {
     let mut lines: HashMap<String, Caller> = HashMap::new();
@@ -158,7 +160,7 @@ fn tables(callers: &Callers, sites: &Sites, top: usize) -> String {
         line.live_at_peak_bytes += caller.live_at_peak_bytes;
     }
     let counts = callers.header.counts;
-    let mut text = format!("{}\n", one_line(&callers.header.name));
+    let mut text = format!("{}\n", elided(&one_line(&callers.header.name), width()));
     let orders: [(&str, Figure, Figure, u64); 2] = [
         (
             "requested bytes",
@@ -176,18 +178,36 @@ fn tables(callers: &Callers, sites: &Sites, top: usize) -> String {
     for (what, bytes, number, of) in orders {
         let mut all: Vec<_> = lines.iter().filter(|(_, line)| bytes(line) > 0).collect();
         all.sort_by_key(|(called, line)| (Reverse(bytes(line)), *called));
-        text += &format!("{what:>16}      %       number  called from\n");
+        text += &format!("{what:>15}      %    number  called from\n");
         for (called, line) in all.into_iter().take(top) {
             let share = per_cent(bytes(line), of);
-            let row = format!(
-                "{:>16}  {share:>5.1}  {:>11}  {called}",
+            text += &format!(
+                "{:>15}  {share:>5.1}  {:>8}  {}\n",
                 grouped(bytes(line)),
-                grouped(number(line))
+                grouped(number(line)),
+                below(called, width())
             );
-            text.extend(row.chars().take(LINE_CHARS));
-            text.push('\n');
         }
         text.push('\n');
+    }
+    text
+}
+
+/// Calls in a column behind the figures; those that do not fit are in further lines.
+fn below(called: &str, width: usize) -> String {
+    let mut text = String::new();
+    let mut used = FIGURES + 1;
+    for (number, call) in called.split(" < ").enumerate() {
+        let letters = call.chars().count();
+        if number > 0 && used + 3 + letters > width {
+            text += &format!("\n{}  <", " ".repeat(FIGURES));
+            used = FIGURES + 3;
+        } else if number > 0 {
+            text += " <";
+            used += 2;
+        }
+        text += &format!("{}{call}", if number > 0 { " " } else { "" });
+        used += letters + 1;
     }
     text
 }
@@ -204,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_fit_100_columns_and_names_from_files_are_plain() {
+    fn tables_fit_80_columns_and_names_from_files_are_plain() {
         let mut builder = SitesBuilder::default();
         let name = format!("a\n\u{1b}{}", "é".repeat(90));
         let frame = |offset, function| Frame {
@@ -223,11 +243,14 @@ mod tests {
         let reader = CheckedReader::new(&bytes[..]).expect("a trace");
         let callers = Callers::read(reader).expect("sound");
         let text = tables(&callers, callers.sites.as_ref().expect("some"), 5);
-        assert!(text.contains("… < program+0x2 < a"), "{text}");
+        assert!(
+            text.contains("…\n") && text.contains("  < program+0x2\n"),
+            "{text}"
+        );
         assert!(text.contains("1,125,899,906,842,624  100.0"), "{text}");
         for line in text.lines() {
             assert!(
-                line.chars().count() <= 100 && !line.contains('\u{1b}'),
+                line.chars().count() <= 80 && !line.contains('\u{1b}'),
                 "{line}"
             );
         }

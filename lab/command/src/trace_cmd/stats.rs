@@ -1,4 +1,4 @@
-//! The tables of `surefit trace stats`: one column per trace, in groups that fit 100 columns.
+//! The tables of `surefit trace stats`: one column per trace, in groups that fit 80 columns.
 
 use comfy_table::{CellAlignment, Table, presets};
 use surefit_trace::{Facts, Stats};
@@ -9,7 +9,7 @@ use surefit_measure::output::grouped;
 use surefit_measure::sizes::per_cent;
 
 /// The most traces in one table.
-const TRACES_A_TABLE: usize = 5;
+const TRACES_A_TABLE: usize = 3;
 
 /// The longest name shown, in characters.
 const NAME_CHARS: usize = 13;
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_fit_100_columns() {
+    fn tables_fit_80_columns() {
         let churn = Churn {
             allocations: 1000,
             ..Churn::EMACS
@@ -187,12 +187,8 @@ mod tests {
         let usual = Stats::of(&emacs_paper(&churn).expect("valid"));
         let text = tables(&vec![usual; 12], 5);
         let widest = text.lines().map(|line| line.chars().count()).max();
-        assert!(widest.is_some_and(|width| width <= 100), "{text}");
-        assert!(
-            tables(&[extreme()], 5)
-                .lines()
-                .all(|line| line.len() <= 100)
-        );
+        assert!(widest.is_some_and(|width| width <= 80), "{text}");
+        assert!(tables(&[extreme()], 5).lines().all(|line| line.len() <= 80));
     }
 
     #[test]

@@ -292,8 +292,8 @@ surefit try: sort -u: 5 interleaved rounds; ratios are to glibc, round by round
  fast    0.055  0.50 [0.50-0.60]   0.110  62.9 MB  1.20 [1.18-1.20]
  small   0.100  0.91 [0.90-1.08]   0.200  41.9 MB  0.80 [0.78-0.80]
 gone: the program ended with signal: 11
-In every round fast takes the least processor time (0.50 x glibc), and small has the least peak of
-  resident memory (0.80 x glibc).
+In every round fast takes the least processor time (0.50 x glibc), and small has
+  the least peak of resident memory (0.80 x glibc).
 ";
         assert_eq!(text, expected);
     }

@@ -136,7 +136,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     match args.format {
         _ if only_text => output::print(&text),
         Format::Json => output::print_json(&report),
-        Format::Table => output::print(&report.to_string()),
+        Format::Table => output::print_wrapped(&report.to_string()),
     }
 }
 

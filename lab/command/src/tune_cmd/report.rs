@@ -7,9 +7,10 @@ use serde::{Deserialize, Serialize};
 use surefit_measure::error::one_line;
 use surefit_measure::grid::Grid;
 use surefit_measure::output::grouped;
+use surefit_measure::wrap::width;
 
 use super::judged::Judged;
-use crate::screen::{WIDTH, wrapped};
+use crate::screen::wrapped;
 
 /// What `tune` prints.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
@@ -118,7 +119,7 @@ impl Report {
             );
         }
         let default = self.allocator.split(':').next().unwrap_or_default();
-        let header = ["trace", "tuned", default, "tlsf", "peer-rlsf", "÷ better"];
+        let header = ["trace", "tuned", default, "tlsf", "rlsf", "÷ better"];
         let grid = Grid {
             header: header.map(str::to_owned).into(),
             rows: self.judged.iter().map(Judged::row).collect(),
@@ -128,7 +129,7 @@ impl Report {
             f,
             "\nJudged on traces it was not tuned on, min heap ÷ live:"
         )?;
-        writeln!(f, "{}", grid.to_text_within(WIDTH))?;
+        writeln!(f, "{}", grid.to_text_within(width()))?;
         for judged in &self.judged {
             writeln!(f, "{}", wrapped(&judged.to_string()))?;
         }
@@ -147,7 +148,7 @@ fn without_classes(spec: &str) -> (&str, String) {
 fn in_lines(f: &mut fmt::Formatter<'_>, words: &[String]) -> fmt::Result {
     let mut line = String::from("   ");
     for word in words {
-        if line.len() + word.len() >= WIDTH {
+        if line.len() + word.len() >= width() {
             writeln!(f, "{line}")?;
             line = String::from("   ");
         }

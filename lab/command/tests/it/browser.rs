@@ -182,7 +182,7 @@ fn a_page_is_readable_at_every_width_and_on_paper() {
     let trace = small_trace_with_call_sites(21);
     let page = trace.path.with_extension("html");
     let html = report(&[&trace.path], &page);
-    assert!(html.contains("Call sites by fragmentation in cf"));
+    assert!(html.contains("Call sites by fragmentation in cf without moves"));
     assert_sound(&looked_at(&browser, &html, &trace), 10);
     let pdf = trace.path.with_extension("pdf");
     let print = format!("--print-to-pdf={}", pdf.display());

@@ -60,7 +60,8 @@ fn a_trace_becomes_one_page_with_every_figure() {
 
 /// The rank and the share of each row of the table of call sites.
 fn ranks(html: &str) -> Vec<(usize, f64)> {
-    let table = html.split("<summary>Table: Call sites by fragmentation in cf</summary>");
+    let table =
+        html.split("<summary>Table: Call sites by fragmentation in cf without moves</summary>");
     let table = table.last().and_then(|rest| rest.split("</table>").next());
     let rows = table.expect("a table").split("<tr><td").skip(1);
     rows.map(|row| {

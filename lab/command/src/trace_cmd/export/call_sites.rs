@@ -62,7 +62,8 @@ impl CallSites {
     }
 }
 
-/// The bytes of holes that the objects of each stack keep at the peak; the sum is the heap's own.
+/// The bytes of holes that the objects of each stack keep in the worst valley; the sum is the
+/// heap's own.
 ///
 /// `None`, and a line that says why, for a trace that is not replayed: it comes from a pipe, is too
 /// long for memory, or does not complete.
@@ -87,7 +88,7 @@ fn holes(file: &Path) -> Result<Vec<SiteHoles>> {
     let Source { trace, steps, .. } = Source::load(file, None)?;
     let usual = HeapSize::DEFAULT.bytes(steps.peak_live_bytes);
     let heap = HeapSize::Bytes(usual.max(LEAST_HEAP));
-    by_site(&trace, &steps, &Spec::parse(HEAP)?, heap)
+    Ok(by_site(&trace, &steps, &Spec::parse(HEAP)?, heap)?.sites)
 }
 
 /// The least heap, in bytes: four times the peak of a tiny program has no room for pages.

@@ -51,7 +51,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode> {
         let document = Document::new(&args.output, bytes, (trace, stacks), &importer);
         match args.format {
             Format::Json => output::print_json(&document)?,
-            Format::Table => output::print(&document.to_text())?,
+            Format::Table => output::print_wrapped(&document.to_text())?,
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -1,14 +1,12 @@
-//! A report for people: tables and claims, at most a hundred columns wide.
+//! A report for people: tables, and claims that fit a terminal.
 
 use std::fmt::Write as _;
 
 use surefit_measure::error::one_line;
 use surefit_measure::grid::Grid;
+use surefit_measure::wrap::width;
 
 use crate::kit::{Claim, Placed, Report, Table, Whose};
-
-/// The most columns of a line.
-pub(crate) const WIDTH: usize = 100;
 
 /// The report's text.
 pub(crate) fn text(report: &Report) -> String {
@@ -118,13 +116,13 @@ fn claim_text(claim: &Claim) -> String {
     text
 }
 
-/// One paragraph in lines of at most [`WIDTH`] columns: `first` before the first, `then` before the
+/// One paragraph in lines that fit a terminal: `first` before the first, `then` before the
 /// others.
 pub(crate) fn wrapped(paragraph: &str, first: &str, then: &str) -> String {
-    let (mut text, mut line) = (String::new(), first.to_owned());
+    let (mut text, mut line, width) = (String::new(), first.to_owned(), width());
     let mut has_word = false;
     for word in one_line(paragraph).split_whitespace() {
-        if has_word && line.chars().count() + 1 + word.chars().count() > WIDTH {
+        if has_word && line.chars().count() + 1 + word.chars().count() > width {
             let _ = writeln!(text, "{line}");
             then.clone_into(&mut line);
             has_word = false;
@@ -141,14 +139,14 @@ pub(crate) fn wrapped(paragraph: &str, first: &str, then: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{WIDTH, text, wrapped};
+    use super::{text, width, wrapped};
     use crate::kit::{Claim, Column, Report, Table};
 
     #[test]
     fn a_paragraph_is_wrapped_and_loses_no_word() {
         let words: Vec<_> = (0..200).map(|n| n.to_string()).collect();
         let text = wrapped(&words.join(" "), "- ", "  ");
-        assert!(text.lines().all(|line| line.chars().count() <= WIDTH));
+        assert!(text.lines().all(|line| line.chars().count() <= width()));
         let found: Vec<_> = text[2..].split_whitespace().collect();
         assert_eq!(found, words);
     }

@@ -1,0 +1,152 @@
+//! Lines that fit a terminal.
+
+use console::Term;
+
+/// The columns of a terminal if nothing says how many there are.
+const USUAL: usize = 80;
+
+/// Prose has no longer lines, however wide the terminal.
+const MOST: usize = 100;
+
+/// Prose has no shorter lines, however narrow the terminal.
+const LEAST: usize = 40;
+
+/// The columns of standard output: those of the terminal, but from 40 to 100; 80 for a pipe or a
+/// file.
+#[must_use]
+pub fn width() -> usize {
+    let size = Term::stdout().size_checked();
+    let columns = size.map_or(USUAL, |(_, columns)| usize::from(columns));
+    columns.clamp(LEAST, MOST)
+}
+
+/// The text with its longer lines broken at blanks, to fit [`width()`]. Each line stays a line of
+/// its own; what is broken off a line is indented by two columns more. A unit stays with its
+/// number. A word that is longer than a line stays whole: it may be for copying.
+#[must_use]
+pub fn wrapped(text: &str) -> String {
+    wrapped_to(text, width())
+}
+
+/// As [`wrapped()`], to this many columns.
+#[must_use]
+pub fn wrapped_to(text: &str, width: usize) -> String {
+    let mut lines = text.split('\n').map(|line| broken(line, width));
+    let first = lines.next().unwrap_or_default();
+    lines.fold(first, |text, line| text + "\n" + &line)
+}
+
+fn broken(line: &str, width: usize) -> String {
+    if line.chars().count() <= width {
+        return line.to_owned();
+    }
+    let indent = line.len() - line.trim_start_matches(' ').len();
+    let mut text = " ".repeat(indent);
+    let mut used = indent;
+    for (number, word) in together(&line[indent..]).enumerate() {
+        if number > 0 && used + 1 + word.chars().count() > width {
+            text += "\n";
+            text += &" ".repeat(indent + 2);
+            used = indent + 2 + word.trim_start().chars().count();
+            text += word.trim_start();
+            continue;
+        }
+        if number > 0 {
+            text.push(' ');
+            used += 1;
+        }
+        used += word.chars().count();
+        text += &word;
+    }
+    text
+}
+
+/// The words of a line, each with the blanks before it but one; a word that begins with a unit is
+/// joined to the number before it.
+fn together(line: &str) -> impl Iterator<Item = String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut blanks = String::new();
+    for word in line.split(' ') {
+        if word.is_empty() {
+            blanks.push(' ');
+            continue;
+        }
+        let letters = word.trim_end_matches(['.', ',', ';', ')']);
+        let is_unit = matches!(letters, "%" | "x" | "B" | "kB" | "MB" | "GB" | "k" | "M");
+        match words.last_mut().filter(|_| is_unit) {
+            Some(number) => *number = format!("{number} {word}"),
+            None => words.push(format!("{blanks}{word}")),
+        }
+        blanks.clear();
+    }
+    words.into_iter()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{width, wrapped, wrapped_to};
+
+    fn words(text: &str) -> Vec<&str> {
+        text.split_whitespace().collect()
+    }
+
+    #[test]
+    fn no_line_is_too_long_and_no_word_is_lost() {
+        let text = format!("a\n  {}\n\nb", "seven letters in a row ".repeat(40));
+        for width in [40, 80, 100] {
+            let lines = wrapped_to(&text, width);
+            let longest = lines.lines().map(|line| line.chars().count()).max();
+            assert!(longest <= Some(width), "{lines}");
+            assert_eq!(words(&lines), words(&text));
+            assert!(lines.starts_with("a\n  seven") && lines.ends_with("\n\nb"));
+            let inner = lines.lines().skip(2).take(5);
+            assert!(
+                inner.into_iter().all(|line| line.starts_with("    ")),
+                "{lines}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_unit_stays_with_its_number() {
+        for start in 60..=80 {
+            let lines = wrapped_to(&format!("{} 12.5 %, 1.2 x tlsf", "y".repeat(start)), 80);
+            assert!(
+                lines.contains("12.5 %,") && lines.contains("1.2 x"),
+                "{lines}"
+            );
+        }
+    }
+
+    #[test]
+    fn columns_stay_where_they_are_in_a_line_that_is_broken() {
+        let line = format!("  free F2   at most {}", "word ".repeat(20));
+        let lines = wrapped_to(&line, 80);
+        assert!(lines.starts_with("  free F2   at most word"), "{lines}");
+        assert!(lines.contains("\n    word"), "{lines}");
+    }
+
+    #[test]
+    fn what_fits_stays_as_it_is_and_a_long_word_stays_whole() {
+        let table = " name   1.0\n other 12.0\n";
+        assert_eq!(wrapped_to(table, 80), table);
+        let word = "x".repeat(200);
+        assert_eq!(
+            wrapped_to(&format!("take {word} now"), 80),
+            format!("take\n  {word}\n  now")
+        );
+    }
+
+    /// The tests write to a pipe or a file.
+    #[test]
+    fn without_a_terminal_there_are_80_columns() {
+        if !std::io::IsTerminal::is_terminal(&std::io::stdout()) {
+            assert_eq!(width(), 80);
+            assert!(
+                wrapped(&"word ".repeat(40))
+                    .lines()
+                    .all(|line| line.len() <= 80)
+            );
+        }
+    }
+}
