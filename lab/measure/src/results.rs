@@ -63,8 +63,8 @@ pub struct TraceResults {
     /// allocator beside malloc: then nothing here is advice on the program. Absent if it did not, or if that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside_malloc: Option<BesideMalloc>,
-    /// The processor time that the program took while it was recorded, in nanoseconds, with what the
-    /// recorder took; absent if it is not known.
+    /// The processor time that the program took while it was recorded, in nanoseconds, with what
+    /// the recorder took; absent if it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recorded_cpu_ns: Option<u64>,
     /// How many events were timed, the first ones of the trace; absent if all were. Memory is always
