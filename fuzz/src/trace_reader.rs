@@ -31,7 +31,7 @@ pub fn run(data: &[u8]) {
         trace.is_ok(),
         "both readers agree"
     );
-    let stats = CheckedReader::new(data).and_then(Stats::read);
+    let stats = CheckedReader::new(data).and_then(|mut reader| Stats::read(&mut reader));
     assert_eq!(stats.is_ok(), trace.is_ok(), "both readers agree");
     if let Ok(trace) = trace {
         assert_eq!(trace.events().len(), sound);

@@ -3,13 +3,11 @@
 
 use std::path::Path;
 
-use anyhow::{Result, bail};
-use surefit_trace::{Beside, Counts, Facts, Trace};
+use surefit_trace::{Beside, Counts, Facts};
 
 use crate::error::{complain, one_line};
 use crate::results::BesideMalloc;
 use crate::sizes::Size;
-use crate::source::load_trace;
 
 /// The facts behind the trace in a file; `None` if there are none, as for a bundled one. Damaged
 /// facts are named on standard error, and left out.
@@ -22,29 +20,6 @@ pub fn facts(file: &Path) -> Option<Facts> {
         complain(&one_line(&error.to_string()));
         None
     })
-}
-
-/// Loads a trace for advice on its program. Of a trace that was recorded for malloc's part only, a
-/// line on standard error says so.
-///
-/// # Errors
-/// As [`load_trace`]; the program's memory came from elsewhere than the recorded malloc.
-pub fn load_for_advice(file: &Path) -> Result<Trace> {
-    let trace = load_trace(file)?;
-    let Some(facts) = facts(file) else {
-        return Ok(trace);
-    };
-    let Some(why) = BesideMalloc::of(&facts, &trace.header().counts).map(|it| it.why()) else {
-        return Ok(trace);
-    };
-    let file = file.display();
-    if !facts.is_malloc_only && facts.own_allocator.is_none() {
-        bail!("{file}: {why}");
-    }
-    complain(&one_line(&format!(
-        "{file}: what follows is of malloc's part only: {why}"
-    )));
-    Ok(trace)
 }
 
 impl BesideMalloc {

@@ -59,16 +59,17 @@ pub struct TraceResults {
     /// What was left out of the recorded trace; every other figure is of the rest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left_out: Option<LeftOut>,
-    /// Nearly all of the program's memory came from elsewhere than the recorded malloc, or it has an
-    /// allocator beside malloc: then nothing here is advice on the program. Absent if it did not, or if that is not known.
+    /// Nearly all of the program's memory came from elsewhere than the recorded malloc, or it has
+    /// an allocator beside malloc: then nothing here is advice on the program. Absent if it did
+    /// not, or if that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside_malloc: Option<BesideMalloc>,
     /// The processor time that the program took while it was recorded, in nanoseconds, with what
     /// the recorder took; absent if it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recorded_cpu_ns: Option<u64>,
-    /// How many events were timed, the first ones of the trace; absent if all were. Memory is always
-    /// that of the whole trace.
+    /// How many events were timed, the first ones of the trace; absent if all were. Memory is
+    /// always that of the whole trace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timed_events: Option<u64>,
     /// How many interleaved rounds were timed for this trace.
@@ -245,8 +246,8 @@ pub struct AllocatorResult {
     /// included.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub peak_footprint_bytes: Option<u64>,
-    /// By how much the process grew in the checking pass, for allocators without a region; absent if
-    /// the kernel counts less than what was live.
+    /// By how much the process grew in the checking pass, for allocators without a region; absent
+    /// if the kernel counts less than what was live.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub peak_resident_bytes: Option<u64>,
     /// What was resident over the checking pass, in at most 129 samples at equal distances. A

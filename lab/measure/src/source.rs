@@ -4,9 +4,10 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, anyhow};
+use anyhow::{Result, anyhow, bail};
 use surefit_trace::{Reader, Trace};
 
+use crate::error::{complain, one_line};
 use crate::leave_out::leave_out;
 use crate::memory::affordable_events;
 use crate::recorded;
@@ -174,6 +175,29 @@ impl Source {
         arguments.extend(["--".into(), self.file.clone().into()]);
         arguments
     }
+}
+
+/// Loads a trace for advice on its program. Of a trace that was recorded for malloc's part only, a
+/// line on standard error says so.
+///
+/// # Errors
+/// As [`load_trace`]; the program's memory came from elsewhere than the recorded malloc.
+pub fn load_for_advice(file: &Path) -> Result<Trace> {
+    let trace = load_trace(file)?;
+    let Some(facts) = recorded::facts(file) else {
+        return Ok(trace);
+    };
+    let Some(why) = BesideMalloc::of(&facts, &trace.header().counts).map(|it| it.why()) else {
+        return Ok(trace);
+    };
+    let file = file.display();
+    if !facts.is_malloc_only && facts.own_allocator.is_none() {
+        bail!("{file}: {why}");
+    }
+    complain(&one_line(&format!(
+        "{file}: what follows is of malloc's part only: {why}"
+    )));
+    Ok(trace)
 }
 
 /// Loads the trace in a file, or a bundled one named `bundled:NAME`.

@@ -158,8 +158,8 @@ pub fn is_called(allocator: &str, word: &str) -> bool {
     allocator == word || shown(allocator) == shown(word)
 }
 
-/// The place of the allocator that a word means: the one of exactly this name, or, if there is none,
-/// the first that is called so.
+/// The place of the allocator that a word means: the one of exactly this name, or, if there is
+/// none, the first that is called so.
 #[must_use]
 pub fn place_of(names: &[&str], word: &str) -> Option<usize> {
     let exactly = names.iter().position(|name| *name == word);

@@ -21,6 +21,7 @@
 #![deny(unsafe_code)]
 
 pub mod begun;
+mod bytes;
 pub mod convert;
 pub mod living;
 pub mod log;

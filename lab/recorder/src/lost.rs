@@ -4,9 +4,9 @@ use std::fs;
 use std::mem::offset_of;
 use std::path::Path;
 
+use crate::bytes::{half, word};
 use crate::log::NO_ADDRESSES;
 use crate::log::lost::{BYTES, ENTRIES, Entry, FILE, NAME_BYTES, NO_FOLDER, Page};
-use crate::read::{half, word};
 
 /// A process without a log.
 #[derive(Debug, PartialEq, Eq)]

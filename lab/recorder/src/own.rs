@@ -43,8 +43,8 @@ const RUST_JEMALLOC: &str = "_rjem_";
 const OURS: &str = "14surefit_malloc";
 
 /// A function of the allocator that a Rust program allocates by, beside malloc; `None` if there is
-/// none, or if it cannot be seen, as in a file without symbols. Programs in other languages may have
-/// such functions and allocate by malloc nevertheless: of them it is `None`, too.
+/// none, or if it cannot be seen, as in a file without symbols. Programs in other languages may
+/// have such functions and allocate by malloc nevertheless: of them it is `None`, too.
 pub(crate) fn allocator(file: &ElfFile64<'_, Endianness>) -> Option<String> {
     let (mut served, mut ours) = (None, None);
     let (mut is_own, mut is_rust) = (false, false);

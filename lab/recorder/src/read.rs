@@ -3,10 +3,11 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{BufReader, ErrorKind, Read};
-use std::mem::{offset_of, size_of};
+use std::mem::offset_of;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+use crate::bytes::{half, word};
 use crate::log::{self, FULL, HEADER_BYTES, Header, NO_ADDRESSES, SLOT_BYTES, kind};
 use crate::seen::Inside;
 
@@ -197,18 +198,6 @@ fn text(header: &[u8], at: usize, most: usize) -> &[u8] {
 fn is_platforms(file: &Path) -> bool {
     let name = file.file_name().unwrap_or_default().as_bytes();
     name.is_empty() || name.starts_with(b"libc.so") || name.starts_with(b"libc-")
-}
-
-pub(crate) fn word(bytes: &[u8], at: usize) -> u64 {
-    u64::from_ne_bytes(bytes[at..at + 8].try_into().expect("8 bytes"))
-}
-
-pub(crate) fn half(bytes: &[u8], at: usize) -> u32 {
-    u32::from_ne_bytes(
-        bytes[at..at + size_of::<u32>()]
-            .try_into()
-            .expect("4 bytes"),
-    )
 }
 
 #[cfg(test)]

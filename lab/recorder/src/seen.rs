@@ -3,8 +3,8 @@
 use std::fs;
 use std::mem::offset_of;
 
+use crate::bytes::word;
 use crate::log::{Header, Seen};
-use crate::read::word;
 
 /// What a process said of itself in its log: see [`Seen`]. What it did not see is 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -11,6 +11,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use crate::open::open_file;
 use crate::{Counts, Position, Problem, TraceError};
 
 /// The first bytes of the frame: one of the sixteen numbers of frames that are skipped.
@@ -120,7 +121,7 @@ impl Facts {
     /// The file cannot be read, or its facts are damaged; the trace may be sound nevertheless.
     pub fn load(path: impl AsRef<Path>) -> Result<Option<Self>, TraceError> {
         let path = path.as_ref();
-        let file = crate::open_file(path)?;
+        let file = open_file(path)?;
         let is_file = file.metadata().is_ok_and(|about| about.is_file());
         let read = if is_file { Self::of(file) } else { Ok(None) };
         read.map_err(|problem| problem.at(Position::default()).in_file(path))

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use crate::checker::Checker;
 use crate::codec::{self, from_zigzag};
+use crate::open::open_file;
 use crate::source::Source;
 use crate::{
     Align, Call, Counts, Event, Facts, Header, MAX_SIZE, Op, Peak, Position, Problem, Sites, Stack,
@@ -64,14 +65,6 @@ impl Reader<File> {
         let path = path.as_ref();
         Self::named(open_file(path)?, path)
     }
-}
-
-/// Opens a file for a reader; the error names it.
-///
-/// # Errors
-/// The file cannot be opened.
-pub fn open_file(path: &Path) -> Result<File, TraceError> {
-    File::open(path).map_err(|error| Problem::Open(error).at(Position::default()).in_file(path))
 }
 
 impl<R: Read> Reader<R> {

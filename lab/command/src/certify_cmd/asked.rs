@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use surefit_compact::certify::{BlockCount, CallWork};
 use surefit_compact::{Config, Width};
-use surefit_measure::recorded::load_for_advice;
+use surefit_measure::source::load_for_advice;
 use surefit_measure::spec::Spec;
 use surefit_trace::Trace;
 

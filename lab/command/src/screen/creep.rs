@@ -31,8 +31,8 @@ pub(super) fn lines(trace: &TraceResults) -> Vec<String> {
     lines
 }
 
-/// `Over time system holds least of 3 mallocs: 1.91 x live in the mean, 2.37 x at the end, 3.65 x in
-/// its worst valley (18.0 MB for 4.9 MB live); then jemalloc (2.62 x, 5.71 x, 5.80 x).`
+/// `Over time system holds least of 3 mallocs: 1.91 x live in the mean, 2.37 x at the end, 3.65 x
+/// in its worst valley (18.0 MB for 4.9 MB live); then jemalloc (2.62 x, 5.71 x, 5.80 x).`
 fn ranked(mallocs: &[(&AllocatorResult, Held)]) -> Option<String> {
     let ((first, held), rest) = mallocs.split_first()?;
     let name = short(&first.allocator);

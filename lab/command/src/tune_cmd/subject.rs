@@ -4,11 +4,11 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use surefit_measure::passes::min_heap::min_heap;
-use surefit_measure::recorded::load_for_advice;
 use surefit_measure::registry::Kind;
 use surefit_measure::results::AllocatorResult;
 use surefit_measure::single::{self, Setting};
 use surefit_measure::sizes::HeapSize;
+use surefit_measure::source::load_for_advice;
 
 use surefit_measure::spec::{Choice, Spec};
 use surefit_measure::steps::Steps;

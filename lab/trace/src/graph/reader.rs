@@ -9,7 +9,7 @@ use crate::graph::layouts::Layouts;
 use crate::graph::record::read_record;
 use crate::graph::rules::Rules;
 use crate::graph::step::Step;
-use crate::reader::open_file;
+use crate::open::open_file;
 use crate::source::Source;
 use crate::{Position, Problem, TraceError};
 
