@@ -6,9 +6,9 @@
 //! ```
 //! Requests r1, r2, … that sum up to M have Σ bytes(ri) ≤ Σ σ·ri ≤ σ·M bytes of page-blocks. What a
 //! request costs is constant between two *steps*. So the worst request is at a step: where its last
-//! piece needs a larger class, or one piece more; or at a multiple of L, the bytes of a large piece,
-//! where one takes the place of small ones. A large piece may cost far more than these, so this
-//! step counts even if no longer request is allowed.
+//! piece needs a larger class, or one piece more; or at a multiple of L, the bytes of a large
+//! piece, where one takes the place of small ones. A large piece may cost far more than these, so
+//! this step counts even if no longer request is allowed.
 //!
 //! Small pieces of q bytes: the steps up to (J + 1)·q bytes are tried, and with them all multiples
 //! of q, of which L is one. Beyond, a request of more than j·q bytes, and no more than (j + 1)·q,
