@@ -95,6 +95,12 @@ must_notice_damage() {
   fi
 }
 
+# Whether the handler of faults of an image loads the stack pointer before it uses the stack: after an overflow there is none to use.
+loads_the_stack_first() {
+  "$folder/arm-none-eabi-objdump" --disassemble=HardFault "$1" |
+    awk '/msr\tMSP/ { loads = 1; exit } /push|stmdb|sp,|\[sp/ { exit } END { exit !loads }'
+}
+
 # The program of docs/firmware.md, in a copy: it adds up the numbers, modulo 256, of the messages that it freed. Its flash is that of the
 # page. Statics that do not fit beside the stack do not link, and a stack that is too small is told when it overflows.
 sensor() {
@@ -106,6 +112,7 @@ sensor() {
   size=$("$folder/arm-none-eabi-size" "$images/sensor" | awk 'NR == 2 { print $1 + $2 }')
   echo "-- the program of docs/firmware.md: $said, $size bytes of flash"
   [ "$said" = "sum 106176" ] || { echo "FAILED: not \"sum 106176\"" && exit 1; }
+  loads_the_stack_first "$images/sensor" || { echo "FAILED: its HardFault uses the stack before it loads the stack pointer" && exit 1; }
   [ "$size" -le $limit ] || { echo "FAILED: more than $limit bytes of flash, 5 % over docs/firmware.md" && exit 1; }
   build "$package" --features interrupts --bin interrupts
   said=$(emulate mps2-an386 "$images/interrupts")

@@ -152,7 +152,6 @@ firmware/flash/src/bin/rlsf.rs
 firmware/flash/src/bin/talc.rs
 firmware/flash/src/bin/tlsf.rs
 firmware/sensor/src/bin/count.rs
-firmware/sensor/src/main.rs
 firmware/src/certified.rs
 firmware/src/pointers.rs
 firmware/src/start/cortex_m.rs

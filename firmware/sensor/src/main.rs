@@ -3,8 +3,9 @@
 #![no_main]
 
 use core::alloc::Layout;
+use core::arch::global_asm;
 
-use cortex_m_rt::{entry, exception};
+use cortex_m_rt::entry;
 use semihosting::{println, process};
 use surefit::compact::certify::{Demand, region_bytes};
 use surefit::compact::{Bytes, Config, Heap, Narrow};
@@ -63,17 +64,21 @@ fn messages() -> Result<u32, Refused> {
     Ok(sum)
 }
 
-unsafe extern "C" {
-    /// Where the stack begins, at its highest address: `memory.x` says it.
-    static _stack_start: u32;
-}
-
-/// A fault of the processor. A stack that is too small ends here: so the rest gets it anew.
-#[exception(trampoline = false)]
-unsafe fn HardFault() -> ! {
-    // SAFETY: that is the end of the stack, and nothing goes back to what was on it.
-    unsafe { cortex_m::asm::bootstrap(&raw const _stack_start, fault as *const u32) }
-}
+// The handler of faults. A stack that is too small ends here, where nothing more can be pushed: so
+// the rest begins with the whole stack. Nothing goes back to what was on it.
+global_asm!(
+    ".section .HardFault.user, \"ax\"",
+    ".global HardFault",
+    ".type HardFault, %function",
+    ".thumb_func",
+    "HardFault:",
+    "ldr r0, =_stack_start", // `memory.x` says it
+    "msr MSP, r0",
+    "bl {fault}",
+    ".ltorg",
+    ".size HardFault, . - HardFault",
+    fault = sym fault,
+);
 
 extern "C" fn fault() -> ! {
     println!("a fault of the processor, or the stack is too small");
