@@ -25,12 +25,10 @@
 
 use super::demand::{BlockCount, Budget, Demand};
 use super::limits::{least, most};
+use super::requests::ALIGN;
 use super::uncertifiable::Uncertifiable;
 use crate::config::Config;
 use crate::width::Width;
-
-/// The alignment of requests that state none.
-const ALIGN: usize = 8;
 
 /// A shorter request counts as one of so many bytes: it has a page-block, too.
 const SHORTEST: usize = 16;
@@ -44,8 +42,9 @@ impl Demand<'static> {
     /// fewer than 16 bytes counts as 16.
     ///
     /// Byte objects, or values of a type no larger than a small piece ([`Config::piece_bytes`]).
-    /// While an object is resized, it counts twice. For constants; [`Budget::of_mix`] returns what
-    /// this panics for.
+    /// While an object is resized, it counts twice, at its old length and at its new one. Other
+    /// alignments and longer values are counted as [`Demand::of_requests`] says. For constants;
+    /// [`Budget::of_mix`] returns what this panics for.
     ///
     /// # Panics
     /// If a heap of this configuration holds no object of `longest` bytes. In a constant this is a
@@ -86,7 +85,7 @@ impl Budget {
     /// together with up to `bytes`, in any mix of lengths, at alignments of up to 8. A request of
     /// fewer than 16 bytes counts as 16.
     ///
-    /// While an object is resized, it counts twice.
+    /// While an object is resized, it counts twice, at its old length and at its new one.
     ///
     /// # Errors
     /// As [`Budget::of_requests`].

@@ -19,15 +19,19 @@ use crate::pieces::Pieces;
 use crate::width::Width;
 
 /// The alignment of requests that state none.
-const ALIGN: usize = 8;
+pub(super) const ALIGN: usize = 8;
 
 impl Demand<'static> {
     /// At most `objects` objects live at once, each requested with up to `longest` bytes, in any
     /// mix of lengths, at alignments of up to 8.
     ///
     /// Byte objects, or values of a type no larger than a small piece ([`Config::piece_bytes`]).
-    /// While an object is resized, it counts twice. For constants; [`Budget::of_requests`] returns
-    /// what this panics for.
+    /// While an object is resized, it counts twice: leave room for one more. For constants;
+    /// [`Budget::of_requests`] returns what this panics for.
+    ///
+    /// Other alignments, and longer values, are a budget of n times [`BlockCount::most`] and of the
+    /// classes of [`ClassSet::of_objects`], as in the second example. For values, both count in a
+    /// configuration without pieces (`config.with_pieces(None)`): a value is never in pieces.
     ///
     /// # Panics
     /// If a heap of this configuration holds no object of `longest` bytes. In a constant this is a
@@ -49,6 +53,21 @@ impl Demand<'static> {
     /// assert!(messages.is_ok());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    /// Eight messages of up to 300 bytes, each aligned to 64:
+    /// ```
+    /// use surefit_compact::certify::{BlockCount, Budget, ClassSet, Demand, heap_bytes};
+    /// use surefit_compact::{Config, Narrow};
+    ///
+    /// const CONFIG: Config = Config::TINY;
+    /// const EACH: BlockCount = BlockCount::most::<Narrow>(&CONFIG, 300, 64).expect("fits");
+    /// const DEMAND: Demand<'static> = Demand::Joint(Budget {
+    ///     objects: 8 * EACH.blocks,
+    ///     block_bytes: 8 * EACH.bytes,
+    ///     classes: ClassSet::of_objects(&CONFIG, 300, 64),
+    /// });
+    /// const BYTES: usize = heap_bytes::<Narrow>(&CONFIG, &DEMAND);
+    /// assert!(BYTES > 8 * 300);
+    /// ```
     #[must_use]
     pub const fn of_requests<W: Width>(config: &Config, objects: u64, longest: usize) -> Self {
         match Budget::of_requests::<W>(config, objects, longest) {
@@ -62,7 +81,8 @@ impl Budget {
     /// The budget of at most `objects` objects, each requested with up to `longest` bytes, in any
     /// mix of lengths, at alignments of up to 8.
     ///
-    /// While an object is resized, it counts twice.
+    /// While an object is resized, it counts twice. What it does not take is counted as
+    /// [`Demand::of_requests`] says.
     ///
     /// # Errors
     /// [`Uncertifiable::TooLarge`] if a heap of this configuration holds no object of `longest`

@@ -5,7 +5,7 @@ use core::alloc::Layout;
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use surefit_compact::certify::{BlockCount, Budget, Demand, Uncertifiable, certify};
+use surefit_compact::certify::{BlockCount, Budget, ClassSet, Demand, Uncertifiable, certify};
 use surefit_compact::{
     Bound, Bytes, Config, Geometry, GeometrySpec, Heap, Keyed, Medium, Narrow, Spacing, Tail, Wide,
     Width,
@@ -72,49 +72,102 @@ impl Limit {
         }
     }
 
-    fn admits(self, live: &[(Bytes, usize)], len: usize) -> bool {
+    /// Whether objects of `lens` and one of `len` are within it.
+    fn admits(self, lens: impl Iterator<Item = usize> + Clone, len: usize) -> bool {
         match self {
-            Self::Objects(objects) => live.len() < objects,
+            Self::Objects(objects) => lens.count() < objects,
             Self::Bytes(bytes) => {
-                let lengths = live.iter().map(|(_, len)| *len).chain([len]);
-                lengths.map(|len| len.max(16)).sum::<usize>() <= bytes
+                let counted = lens.chain([len]).map(|len| len.max(16));
+                counted.sum::<usize>() <= bytes
             }
             Self::Both(objects, bytes) => {
-                Self::Objects(objects).admits(live, len) && Self::Bytes(bytes).admits(live, len)
+                Self::Objects(objects).admits(lens.clone(), len)
+                    && Self::Bytes(bytes).admits(lens, len)
             }
         }
     }
 }
 
-/// Fills the demand with the shortest objects of each size-class, leaves some of them, and fills it
-/// with the next; then random lengths.
+/// A heap in exactly the certified bytes, and what is live in it.
+struct Served<'m, W: Width> {
+    heap: Heap<'m, W>,
+    limit: Limit,
+    live: Vec<(Bytes, usize)>,
+}
+
+impl<W: Width> Served<'_, W> {
+    /// Whether the demand admits an object of `len` bytes besides what is live, and besides one of
+    /// `beside` bytes if there is one.
+    fn admits(&self, len: usize, beside: Option<usize>) -> bool {
+        let lens = self.live.iter().map(|(_, len)| *len);
+        self.limit.admits(lens.chain(beside), len)
+    }
+
+    /// Allocates objects of `len` bytes until the demand admits no more.
+    fn fill(&mut self, len: usize, beside: Option<usize>) {
+        while self.admits(len, beside) {
+            let object = self.heap.alloc_zeroed(layout(len));
+            let object = object.unwrap_or_else(|_| panic!("{len} bytes with {}", self.what()));
+            self.live.push((object, len));
+        }
+    }
+
+    /// Resizes an object when the demand is full but for that: it counts at both lengths.
+    fn resize_one(&mut self, longest: usize, random: &mut ChaCha8Rng) {
+        let len = random.random_range(0..=longest);
+        while !self.admits(len, None) {
+            let Some((object, _)) = self.live.pop() else {
+                return;
+            };
+            self.heap.free_bytes(object);
+        }
+        self.fill(random.random_range(0..=longest), Some(len));
+        if self.live.is_empty() {
+            return;
+        }
+        let at = random.random_range(0..self.live.len());
+        let (object, old) = &mut self.live[at];
+        let was = core::mem::replace(old, len);
+        let resized = self.heap.resize(object, layout(len));
+        resized.unwrap_or_else(|_| panic!("{was} to {len} bytes with {}", self.what()));
+    }
+
+    fn what(&self) -> String {
+        let (live, limit) = (self.live.len(), self.limit);
+        format!("{live} live: {limit:?} in {:?}", self.heap.config())
+    }
+}
+
+fn layout(len: usize) -> Layout {
+    Layout::from_size_align(len, 8).expect("valid")
+}
+
+/// Fills the demand with the shortest objects of each size-class, leaves some of them, resizes
+/// some, and fills it with the next; then random lengths.
 fn serve<W: Width>(config: &Config, limit: Limit, longest: usize) {
     let demand = limit.demand::<W>(config, longest);
     let certificate = certify::<W>(config, &demand).expect("certifiable");
     let mut memory = ExactMemory::new();
     let memory = exact(&mut memory, config, certificate.aligned_bytes);
-    let mut heap = Heap::<W>::new(memory, config).expect("large enough");
+    let heap = Heap::<W>::new(memory, config).expect("large enough");
+    let mut served = Served {
+        heap,
+        limit,
+        live: Vec::new(),
+    };
     let mut random = ChaCha8Rng::seed_from_u64(longest as u64);
-    let mut live: Vec<(Bytes, usize)> = Vec::new();
     let classes = config.geometry().classes();
     let shortest = classes.map(|class| config.geometry().smallest_request(class));
     let mut lengths: Vec<_> = shortest.filter(|len| *len <= longest).collect();
     lengths.push(longest);
     lengths.extend((0..20).map(|_| random.random_range(0..=longest)));
     for len in lengths {
-        while limit.admits(&live, len) {
-            let layout = Layout::from_size_align(len, 8).expect("valid");
-            let object = heap.alloc_zeroed(layout);
-            let object = object.unwrap_or_else(|_| {
-                panic!(
-                    "{len} bytes with {} live: {limit:?} up to {longest}",
-                    live.len()
-                )
-            });
-            live.push((object, len));
+        served.fill(len, None);
+        for number in (0..served.live.len()).rev().filter(|at| at % 5 != 0) {
+            served.heap.free_bytes(served.live.swap_remove(number).0);
         }
-        for number in (0..live.len()).rev().filter(|number| number % 5 != 0) {
-            heap.free_bytes(live.swap_remove(number).0);
+        for _ in 0..8 {
+            served.resize_one(longest, &mut random);
         }
     }
 }
@@ -146,6 +199,85 @@ fn requests_are_served_in_exactly_their_bytes() {
     for limit in [Limit::Objects(8), Limit::Bytes(2400)] {
         serve::<Narrow>(&Config::TINY, limit, 300);
         serve::<Keyed<Narrow>>(&Config::TINY, limit, 300);
+    }
+}
+
+/// At the ends of its classes, its pieces and its page.
+#[test]
+fn requests_of_the_smallest_heaps_are_served_in_exactly_their_bytes() {
+    for limit in [
+        Limit::Objects(20),
+        Limit::Bytes(9000),
+        Limit::Both(40, 4000),
+    ] {
+        for longest in [0, 1, 32, 33, 256, 257, 1024, 1025, 3333] {
+            serve::<Narrow>(&Config::MICRO, limit, longest);
+            serve::<Keyed<Narrow>>(&Config::MICRO, limit, longest);
+        }
+    }
+}
+
+#[test]
+fn requests_in_pieces_are_served_at_every_width() {
+    for limit in [Limit::Objects(20), Limit::Bytes(20_000)] {
+        for longest in [600, 1025, 3333, 9000] {
+            for config in &configs(3, Bound::Pages(1))[..3] {
+                serve::<Medium>(config, limit, longest);
+                serve::<Keyed<Medium>>(config, limit, longest);
+            }
+            for config in &configs(4, Bound::Pages(1))[..3] {
+                serve::<Wide>(config, limit, longest);
+                serve::<Keyed<Wide>>(config, limit, longest);
+            }
+        }
+    }
+}
+
+/// As the documentation of [`Demand::of_requests`] counts what it does not take.
+fn counted(config: &Config, objects: u64, bytes: usize, align: usize) -> Demand<'static> {
+    let each = BlockCount::most::<Narrow>(config, bytes, align).expect("fits");
+    Demand::Joint(Budget {
+        objects: objects * each.blocks,
+        block_bytes: objects * each.bytes,
+        classes: ClassSet::of_objects(config, bytes, align),
+    })
+}
+
+#[test]
+fn aligned_requests_and_long_values_are_served_in_exactly_what_is_counted() {
+    const OBJECTS: usize = 20;
+    let whole = Config::TINY.with_pieces(None).expect("valid");
+    let of_values = counted(&whole, OBJECTS as u64, 700, 16);
+    for config in [Config::TINY, Config::MICRO] {
+        let aligned = counted(&config, OBJECTS as u64, 300, 64);
+        let certificate = certify::<Narrow>(&config, &aligned).expect("certifiable");
+        let mut memory = ExactMemory::new();
+        let memory = exact(&mut memory, &config, certificate.aligned_bytes);
+        let mut heap = Heap::<Narrow>::new(memory, &config).expect("large enough");
+        let mut random = ChaCha8Rng::seed_from_u64(1);
+        let mut live: Vec<Bytes> = Vec::new();
+        for _ in 0..3000 {
+            let (len, power) = (random.random_range(0..=300), random.random_range(0..=6));
+            let layout = Layout::from_size_align(len, 1 << power).expect("valid");
+            if live.len() == OBJECTS {
+                heap.free_bytes(live.swap_remove(random.random_range(0..OBJECTS)));
+            }
+            live.push(heap.alloc_zeroed(layout).expect("within the demand"));
+        }
+    }
+    let certificate = certify::<Narrow>(&Config::TINY, &of_values).expect("certifiable");
+    let mut memory = ExactMemory::new();
+    let memory = exact(&mut memory, &Config::TINY, certificate.aligned_bytes);
+    let mut heap = Heap::<Narrow>::new(memory, &Config::TINY).expect("large enough");
+    for _ in 0..3 {
+        let values = (0..OBJECTS).map(|_| heap.insert([0_u64; 87]).expect("within the demand"));
+        let values: Vec<_> = values.collect();
+        let short = values.into_iter().map(|value| {
+            heap.free(value);
+            heap.insert([0_u64; 4]).expect("within the demand")
+        });
+        let short: Vec<_> = short.collect();
+        short.into_iter().for_each(|value| heap.free(value));
     }
 }
 
