@@ -97,7 +97,9 @@ fn the_program_for_a_board_has_the_files_that_its_page_says() {
     let page = include_str!("../../../docs/firmware.md");
     let blocks = page.split("```text\n").skip(1).take(1);
     let blocks = blocks.chain(page.split("```toml\n").skip(1).take(2));
-    for (block, file) in blocks.zip(SENSOR) {
+    let blocks: Vec<_> = blocks.collect();
+    assert_eq!(blocks.len(), SENSOR.len());
+    for (block, file) in blocks.into_iter().zip(SENSOR) {
         let block = block.split("```").next().expect("its end");
         let block = block.replace("CHECKOUT", "../..");
         assert!(bare(file).contains(&bare(&block)), "{block}");
