@@ -4,7 +4,9 @@
 //! Without any search, a request must find a chunk that fits and that is hardly larger.
 //!
 //! ```text
-//! list(n):     s = max(0, floor(log2 n) - 6);  list = 64 (s + 6) + (n >> s)    (64-bit words)
+//! list(n):     s = max(0, floor(log2 n) - 6);  list = 64 (s + 6) + (n >> s)    (words of 64 bits)
+//!              s = floor(log2 n) - 5;          list = 32 (s + 5) + (n >> s)    (words of 32 bits;
+//!                                              list = 128 + n below 128)
 //! allocate(n): f = list(n - 1) + 1             every chunk of list f or above fits
 //!              find the first list >= f that holds a chunk, in at most two words
 //!              take its first chunk
@@ -13,11 +15,13 @@
 //!              cut n from the front of the chunk; the remainder goes to the front of its list
 //! free(c):     merge with free neighbours; the merged chunk goes to the front of its list
 //!
-//! table:       | 2 numbers of nobody | 26 words of bits | heads of lists, as many as needed |
+//! table:       | 2 numbers of nobody | words of bits: 26, or 28 of 32 bits | heads of lists |
 //! ```
 //! Sizes are in granules of 8 bytes. Below 128 granules (1 KiB) every list holds one size. Above,
 //! each power of two is divided into 64 lists, so that a list's largest size is at most 1/64 above
-//! its smallest. Where words have 32 bits, it is divided into 32 lists, with 28 words of bits.
+//! its smallest. Where words have 32 bits, it is divided into 32 lists, and that is 1/32. There
+//! are as many heads as the region needs. Numbers and heads have four bytes; a word is the
+//! processor's.
 //!
 //! # Invariants
 //! - T1: the bit of a list is set if and only if the list holds a chunk; bits after the lists are
@@ -32,7 +36,7 @@
 //!
 //! # Departures
 //! - The lists are numbered in one row, so that rounding the search up takes one subtraction and
-//!   one addition. The upper level says which words of bits, 64 lists each, are not zero.
+//!   one addition. The upper level says which words of bits are not zero.
 //! - 64 lists per power of two, or 32: as many as a word has bits. With 16, 32 and 64 lists, the
 //!   smallest heap was 1.193, 1.128 and 1.106 times the live bytes on `varnish` (objects up to 16
 //!   KiB), and 1.186, 1.172 and 1.167 times on `redis-drift`. 32 and 64 lists took the least time.
@@ -62,6 +66,7 @@ use crate::memory::{Memory, Slot, WORD};
 /// The lists into which a power of two is divided, as a logarithm: as many as a word of the
 /// processor has bits. 4, 5 and 6 were measured: see the departures.
 const DIVISIONS_LOG2: u32 = usize::BITS.ilog2();
+const _: () = assert!(usize::BITS >= u32::BITS, "a word of bits is 32 or 64");
 const DIVISIONS: u32 = 1 << DIVISIONS_LOG2;
 /// Below as many granules, each list has one size.
 const LINEAR: u32 = 128;
@@ -339,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn rounding_a_search_costs_at_most_a_64th() {
+    fn rounding_a_search_costs_at_most_one_division() {
         for granules in 2..200_000_u32 {
             let ample = granules + granules / DIVISIONS + 1;
             assert!(list_of(ample) > list_of(granules - 1));
