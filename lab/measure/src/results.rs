@@ -288,6 +288,32 @@ pub struct AllocatorResult {
     /// Where every byte of the region is at the first event with the greatest live requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at_peak: Option<AtPeak>,
+    /// How near to each other objects lie at that event; absent if fewer than 64 live.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub locality: Option<Locality>,
+}
+
+/// How near to each other the objects lie that live at the peak.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Locality {
+    /// In the order in which they were allocated.
+    pub by_birth: Near,
+    /// In the order in which the program frees them after the peak; absent if it frees fewer
+    /// than 64.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by_free: Option<Near>,
+}
+
+/// How many distinct places hold the first bytes of 64 objects that follow one another; the mean
+/// over all of them.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Near {
+    /// Cache lines of 64 bytes.
+    pub lines: f64,
+    /// Pages of 4096 bytes.
+    pub pages: f64,
 }
 
 /// What an allocator made of a trace with each thread of the trace on its own thread, which begins

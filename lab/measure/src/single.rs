@@ -140,6 +140,7 @@ fn record(row: &mut AllocatorResult, steps: &Steps, checked: &Checked) {
     row.at_peak = checked
         .usage_at_peak
         .map(|usage| AtPeak::of(usage, steps.peak_live_bytes));
+    row.locality = checked.locality;
     row.resident_over_live_mean = residence::over_live(&checked.resident);
     row.resident_over_time = (!checked.resident.is_empty()).then(|| checked.resident.clone());
     if let Some(moves) = checked.moves {

@@ -1,7 +1,7 @@
 //! The columns of a comparison: those that fit a terminal, and all of them for the report.
 
 use surefit_measure::grid::{Grid, elided};
-use surefit_measure::results::{AllocatorResult, TraceResults};
+use surefit_measure::results::{AllocatorResult, Near, TraceResults};
 
 use super::notes::Notes;
 use super::words::short;
@@ -26,7 +26,7 @@ struct Column {
 }
 
 /// All columns but the last two.
-const COLUMNS: [Column; 8] = [
+const COLUMNS: [Column; 10] = [
     Column {
         header: |_| "\nallocator".to_owned(),
         is_narrow: true,
@@ -69,6 +69,16 @@ const COLUMNS: [Column; 8] = [
         header: |_| "moved\nB/free".to_owned(),
         is_narrow: false,
         cell: moved,
+    },
+    Column {
+        header: |_| "lines / pages\nby birth".to_owned(),
+        is_narrow: false,
+        cell: |cell| near(cell.row.locality.map(|seen| seen.by_birth)),
+    },
+    Column {
+        header: |_| "lines / pages\nas freed".to_owned(),
+        is_narrow: false,
+        cell: |cell| near(cell.row.locality.and_then(|seen| seen.by_free)),
     },
 ];
 
@@ -170,6 +180,10 @@ fn free_tail(cell: &Cell<'_>) -> String {
 fn moved(cell: &Cell<'_>) -> String {
     let per_free = |bytes: u64| format!("{:.1}", bytes as f64 / cell.row.frees.max(1) as f64);
     or_none(cell.row.moved_bytes_total.map(per_free))
+}
+
+fn near(near: Option<Near>) -> String {
+    or_none(near.map(|near| format!("{:.0} / {:.0}", near.lines, near.pages)))
 }
 
 fn instructions(cell: &Cell<'_>) -> String {

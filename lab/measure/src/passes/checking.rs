@@ -10,11 +10,12 @@ use std::ops::Range;
 
 use surefit_core::Usage;
 
+use super::locality::Places;
 use super::replay::{Hooks, Stop, Stopped, Table, drain_left, replay, replay_part};
 use super::residence::{Place, Residence};
 use crate::any::Any;
 use crate::feed::Feed;
-use crate::results::ResidentSample;
+use crate::results::{Locality, ResidentSample};
 use crate::steps::{Action, Left, Step, Steps};
 use crate::subject::{Moves, Pass, Subject};
 use crate::subjects::null::Null;
@@ -48,6 +49,8 @@ pub struct Checked {
     pub contiguous: bool,
     /// What was resident over time; empty if that was not sampled.
     pub resident: Vec<ResidentSample>,
+    /// How near to each other the objects lie; `None` if too few live.
+    pub locality: Option<Locality>,
 }
 
 impl Pass for Checking<'_> {
@@ -91,6 +94,7 @@ impl Pass for Streamed<'_, '_> {
         let checked = Checked {
             moves: subject.moves(),
             resident: checker.residence.samples(),
+            locality: checker.places.locality(),
             ..checker.checked
         };
         drain_left(&mut subject, table, &left);
@@ -126,6 +130,7 @@ struct Checker<'a> {
     piece_bytes: u64,
     live_in_pieces: u64,
     residence: Residence,
+    places: Places,
     checked: Checked,
 }
 
@@ -140,6 +145,7 @@ impl<'a> Checker<'a> {
             piece_bytes,
             live_in_pieces: 0,
             residence: Residence::new(pass.place, pass.steps.events),
+            places: Places::new(pass.steps.slots()),
             checked: Checked {
                 contiguous: subject.is_contiguous() && piece_bytes == u64::MAX,
                 ..Checked::default()
@@ -304,16 +310,18 @@ impl<S: Subject> Hooks<S> for Checker<'_> {
     fn done(
         &mut self,
         subject: &mut S,
-        _table: &mut Table<S::Object>,
+        table: &mut Table<S::Object>,
         step: Step,
         event: usize,
     ) -> Result<(), Stop> {
         self.count_pieces(step);
+        self.places.done(step, event);
         if self.residence.done(step, event) {
             let usage = self.usage(subject)?;
             self.residence.sample(event, usage);
         }
         if event == self.pass.steps.peak_event {
+            self.places.at_peak(subject, table);
             return self.account(subject);
         }
         if event % (self.pass.steps.events / CHECKS).max(1) == 0 {

@@ -6,6 +6,7 @@ pub mod counted;
 pub mod counting;
 pub mod heap_map;
 pub mod holes;
+mod locality;
 pub mod min_heap;
 pub mod percentiles;
 pub mod replay;
