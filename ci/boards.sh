@@ -114,6 +114,9 @@ sensor() {
   [ "$said" = "sum 106176" ] || { echo "FAILED: not \"sum 106176\"" && exit 1; }
   loads_the_stack_first "$images/sensor" || { echo "FAILED: its HardFault uses the stack before it loads the stack pointer" && exit 1; }
   [ "$size" -le $limit ] || { echo "FAILED: more than $limit bytes of flash, 5 % over docs/firmware.md" && exit 1; }
+  said=$(OBJDUMP=$folder/arm-none-eabi-objdump surefit_bound "$images/sensor" --entry main --leave-out core::fmt::write)
+  echo "-- its stack without what it prints: $(sed -n 2p <<<"$said")"
+  [ "$(awk 'NR == 2 { print $1 }' <<<"$said")" -le 4096 ] || { echo "FAILED: more than the 4 KiB of memory.x" && exit 1; }
   build "$package" --features interrupts --bin interrupts
   said=$(emulate mps2-an386 "$images/interrupts")
   echo "-- a heap shared with an interrupt: $said"

@@ -36,10 +36,13 @@ pub struct Graph {
 }
 
 /// What follows an instruction.
-struct Step {
-    next: Vec<u32>,
-    call: Option<u32>,
-    ends: bool,
+pub struct Step {
+    /// The addresses of the instructions that may follow.
+    pub next: Vec<u32>,
+    /// The function that is called.
+    pub call: Option<u32>,
+    /// Whether the function may end.
+    pub ends: bool,
 }
 
 /// What is known of the target of a call.
@@ -54,7 +57,11 @@ pub enum Callee {
 }
 
 /// What follows an instruction of a function, by what is known of those that it calls.
-fn step(
+///
+/// # Errors
+/// A jump that cannot be followed. If `strict`, also an instruction that is not known, an indirect
+/// jump or call, and a call of what is no function.
+pub fn step(
     function: &Function,
     line: &Line,
     callee: &dyn Fn(u32) -> Callee,

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use crate::annotation::{At, Known, Place, Sources, is_about};
 use crate::graph::{self, Callee, Graph};
 use crate::instruction::Flow;
-use crate::listing::{self, Function};
+use crate::listing::{self, Function, Line};
 
 /// An image.
 #[derive(Clone)]
@@ -54,6 +54,11 @@ impl Image {
             returning,
             frames: BTreeMap::new(),
         })
+    }
+
+    /// The functions of a name: whole, without the arguments of types, or its last parts.
+    pub fn named(&self, name: &str) -> impl Iterator<Item = &Function> {
+        self.functions().filter(move |it| it.is_named(name))
     }
 
     /// The only function of which the name has all these parts.
@@ -162,6 +167,33 @@ impl Image {
     #[cfg(test)]
     pub fn note(&mut self, address: u32, at: At) {
         self.frames.entry(address).or_default().push(at);
+    }
+
+    /// What is known of the function at an address.
+    pub fn callee(&self, address: u32) -> Callee {
+        match self.functions.contains_key(&address) {
+            false => Callee::Unknown,
+            true if self.returns(address) => Callee::Returns,
+            true => Callee::NeverReturns,
+        }
+    }
+
+    /// The functions that one calls directly.
+    pub fn calls(&self, function: &Function) -> BTreeSet<u32> {
+        let target = |line: &Line| match Flow::of(&line.mnemonic, &line.operands) {
+            Ok(Flow::Call(target) | Flow::Jump(target)) => Some(target),
+            _ => None,
+        };
+        let targets = function.lines.iter().filter_map(target);
+        targets
+            .filter(|it| self.functions.contains_key(it))
+            .collect()
+    }
+
+    /// The name of the function at an address, without the arguments of types.
+    pub fn path(&self, address: u32) -> &str {
+        let function = self.functions.get(&address);
+        function.map_or("?", |function| &function.path)
     }
 
     /// All functions.

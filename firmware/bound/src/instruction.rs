@@ -40,7 +40,8 @@ const PLAIN: [&str; 93] = [
     "teq", "tst", "ubfx", "udiv", "umlal", "umull", "uxtah", "uxtab", "uxtb", "uxth",
 ];
 
-const CONDITIONS: [&str; 16] = [
+/// The conditions that instructions may have.
+pub const CONDITIONS: [&str; 16] = [
     "eq", "ne", "cs", "hs", "cc", "lo", "mi", "pl", "vs", "vc", "hi", "ls", "ge", "lt", "gt", "le",
 ];
 

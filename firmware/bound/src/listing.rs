@@ -35,6 +35,12 @@ impl Function {
     pub fn address(&self) -> u32 {
         self.lines.first().map_or(0, |line| line.address)
     }
+
+    /// Whether that is its name: whole, without the arguments of types, or its last parts.
+    pub fn is_named(&self, name: &str) -> bool {
+        let before = self.path.strip_suffix(name);
+        self.name == name || before.is_some_and(|it| it.is_empty() || it.ends_with("::"))
+    }
 }
 
 /// Reads a listing.

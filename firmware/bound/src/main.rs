@@ -1,14 +1,15 @@
-//! A static upper bound of the instructions of each heap call on a Cortex-M4.
-//!
-//! It reads the image in which `ci/extra/worst.sh` searches the worst case of each call.
+//! Static upper bounds on a Cortex-M: the stack of each call in any image, and the instructions of
+//! each heap call in the image in which `ci/extra/worst.sh` searches the worst case of each call.
 //!
 //! ```text
+//! surefit-bound ELF [--entry FUNCTION]... [--leave-out FUNCTION]... [--once FUNCTION]...
 //! surefit-bound bound IMAGE LISTING FIGURES [EVENT]
 //! surefit-bound watched LISTING
 //! surefit-bound ran LISTING LOG
 //! surefit-bound obeys LISTING MARKS RAN
 //! ```
-//! `LISTING` is what `objdump -d` prints of the image.
+//! The first is for images of any program: `surefit-bound --help`. The others read our own, of
+//! which `LISTING` is what `objdump -d` prints of the image.
 //!
 //! - `bound` writes the bound of each call into a table of figures, beside what the search found.
 //!   With an event, the longest way of each heap is printed, block by block.
@@ -19,6 +20,9 @@
 //!
 //! | file | holds |
 //! | --- | --- |
+//! | `elf` | the stack of the calls of any image |
+//! | `stack` | the deepest way through a function and all that it calls |
+//! | `pointer` | what an instruction does to the stack pointer |
 //! | `listing` | functions and instructions, from what `objdump -d` prints |
 //! | `instruction` | where the flow goes after an instruction |
 //! | `graph` | the basic blocks of a function; which functions return |
@@ -32,6 +36,7 @@
 
 mod annotation;
 mod annotations;
+mod elf;
 mod figures;
 mod graph;
 mod image;
@@ -39,7 +44,9 @@ mod instruction;
 mod listing;
 mod longest;
 mod loops;
+mod pointer;
 mod ran;
+mod stack;
 #[cfg(test)]
 mod tests;
 
@@ -81,9 +88,14 @@ fn main() -> Result<()> {
         ["obeys", listing, marks, ran] => {
             ran::obeys(&listed(listing)?, &Ran::read(&read(ran)?)?, &read(marks)?)
         }
-        _ => bail!(
+        [] | ["--help" | "-h", ..] => {
+            print!("{}", elf::HELP);
+            Ok(())
+        }
+        ["bound" | "watched" | "ran" | "obeys", ..] => bail!(
             "usage: surefit-bound bound IMAGE LISTING FIGURES [EVENT] | watched LISTING | ran LISTING LOG | obeys LISTING MARKS RAN"
         ),
+        [elf, ref options @ ..] => elf::bound(elf, options),
     }
 }
 

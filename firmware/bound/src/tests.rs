@@ -18,7 +18,7 @@ const fn here(text: &'static str) -> Place {
 }
 
 /// A listing of functions: a name, and instructions of two bytes each.
-fn listing(functions: &[(&str, &[&str])]) -> String {
+pub fn listing(functions: &[(&str, &[&str])]) -> String {
     let mut text = String::new();
     let mut address = 0x10;
     for (name, lines) in functions {
