@@ -5,6 +5,7 @@
 #![cfg_attr(panic = "abort", no_std)]
 
 use core::ffi::c_void;
+use core::sync::atomic::AtomicBool;
 
 use surefit_malloc::SurefitMalloc;
 
@@ -13,6 +14,11 @@ surefit_interpose::export_libc!(SurefitMalloc);
 surefit_interpose::export_reports!(SurefitMalloc);
 surefit_interpose::export_dlopen!();
 surefit_interpose::export_register_atfork!(surefit_malloc::prepare_forks);
+
+/// Whether the statistics of the process are written: a Rust program with the same allocator has
+/// them written before.
+#[unsafe(export_name = "surefit_malloc_written")]
+static WRITTEN: AtomicBool = AtomicBool::new(false);
 
 #[unsafe(no_mangle)]
 extern "C" fn surefit_malloc_set_limit(bytes: usize) {

@@ -1,6 +1,7 @@
 //! What is written when the process ends.
 
 use core::ffi::CStr;
+use core::sync::atomic::{AtomicBool, Ordering};
 
 use surefit_interpose::system;
 
@@ -12,6 +13,11 @@ use crate::text::{Descriptor, say, write};
 
 /// Called at the end of the process, after the program's own functions. It is here, and not in the
 /// library to preload, so that Rust programs with this allocator write too.
+///
+/// The C library calls each address of this section once, after the functions of `atexit` and in
+/// the order in which what holds them depends on each other: the program first.
+// SAFETY: the section holds addresses of functions without arguments or result, and this is one. It
+// may run then: the heap is never taken down, and nothing here needs Rust's runtime.
 #[used]
 #[unsafe(link_section = ".fini_array")]
 static FINISH: extern "C" fn() = write_statistics;
@@ -22,6 +28,7 @@ extern "C" fn write_statistics() {
     let options = options();
     let to = match (options.statistics, options.file()) {
         (Statistics::None, _) => return,
+        _ if !is_first() => return,
         (_, None) => errors::kept(),
         (_, Some(name)) => match opened(name) {
             Some(file) => file,
@@ -41,6 +48,16 @@ extern "C" fn write_statistics() {
         // SAFETY: opened above.
         unsafe { system::close(to.0) };
     }
+}
+
+/// Whether nobody wrote yet, in a process with the library to preload: a Rust program with this
+/// allocator has a heap of its own there. The program ends first, and writes.
+fn is_first() -> bool {
+    // SAFETY: a name that ends with zero.
+    let found = unsafe { system::dlsym(system::RTLD_DEFAULT, c"surefit_malloc_written".as_ptr()) };
+    // SAFETY: null, or what the library exports by that name, which stays loaded.
+    let written: Option<&AtomicBool> = unsafe { found.cast::<AtomicBool>().as_ref() };
+    written.is_none_or(|written| !written.swap(true, Ordering::AcqRel))
 }
 
 fn opened(name: &CStr) -> Option<Descriptor> {
