@@ -46,7 +46,7 @@ tests() {
 }
 
 # The heaps' crates with all integration tests that build there, or with a selection: the tests of size-classes and of heaps of raw pointers,
-# the attacks on Compact-fit's heaps and on the block table, and the unit tests of the four.
+# the attacks on Compact-fit's heaps and on the block table, and the unit tests of the five.
 heaps=(-p surefit-core -p surefit-classes -p surefit-compact -p surefit-direct -p surefit-freelist -p surefit-gc -p surefit-papers)
 if [ "${SUREFIT_TESTS:-}" = all ]; then
   chosen=("${heaps[@]}" --lib --test it --no-fail-fast)
@@ -55,7 +55,7 @@ if [ "${SUREFIT_TESTS:-}" = all ]; then
   done
   machines=(i686 aarch64)
 else
-  chosen=(-p surefit-classes -p surefit-compact -p surefit-direct -p surefit-papers --lib --test it --test attacks)
+  chosen=(-p surefit-classes -p surefit-compact -p surefit-direct -p surefit-freelist -p surefit-papers --lib --test it --test attacks)
   machines=(i686)
 fi
 

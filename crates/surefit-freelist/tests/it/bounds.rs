@@ -303,7 +303,8 @@ fn a_chunk_of_the_length_that_a_system_finds_is_not_missed() {
         let longer = if request < 128 {
             0
         } else {
-            request.div_ceil(64)
+            // A power of two has as many lists as a word has bits.
+            request.div_ceil(usize::BITS as usize)
         };
         let tlsf = request + longer;
         assert!(finds::<TwoLevel>(request, request - 1, tlsf), "{request}");
