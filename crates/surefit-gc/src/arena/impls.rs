@@ -1,7 +1,8 @@
-//! The types of `core`, `alloc` and `std` that can be kept in an arena.
+//! The types of `core`, `alloc` and `std` that can be kept in an arena: each with [`Trace`],
+//! [`Barriered`] and [`NoGc`].
 //!
-//! Every implementation promises T1 and T2 of [`Trace`]. A type that holds a value passes it on,
-//! and drops it only by the value's own `drop`. A `'static` value holds no `Gc`.
+//! Every implementation of the first promises T1 and T2 of [`Trace`]. A type that holds a value
+//! passes it on, and drops it only by the value's own `drop`. A `'static` value holds no `Gc`.
 //!
 //! A type that owns its value behind a pointer says that it is traced, whatever it owns: recursive
 //! types contain themselves through such a type, and their constant would depend on itself. The
@@ -48,13 +49,15 @@ leaves! {
     core::any::TypeId, core::cmp::Ordering, core::time::Duration,
 }
 
-/// Types that contain values of other types, and a way to visit each value.
+/// Types that contain values of their first parameters, which promise the same, and a way to visit
+/// each value. Parameters after a semicolon are as they stand: a type of these alone, which are
+/// `'static`, holds no reference.
 macro_rules! holders {
-    ($($(#[$on:meta])* [$($parameter:tt)+] $type:ty, $traced:expr, |$this:ident, $tracer:ident| $trace:expr;)*) => { $(
+    ($($(#[$on:meta])* [$($held:ident $(: ?$sized:ident)?),* $(; $($other:tt)+)?] $type:ty, $traced:expr, |$this:ident, $tracer:ident| $trace:expr;)*) => { $(
         $(#[$on])*
         // SAFETY: T1: every value that it holds is passed on; a `'static` one holds no `Gc`. T2: it
         // drops them, and reads nothing in them except its own counts. T3: values are only read.
-        unsafe impl<$($parameter)+> Trace for $type {
+        unsafe impl<$($held: Trace $(+ ?$sized)?,)* $($($other)+)?> Trace for $type {
             const TRACED: bool = $traced;
             #[inline]
             fn trace(&self, $tracer: &mut Tracer<'_>) {
@@ -62,56 +65,94 @@ macro_rules! holders {
                 $trace
             }
         }
+
+        $(#[$on])*
+        // SAFETY: B1: a shared reference to the type gives shared references to what it holds, and
+        // what is in it is barriered, or `'static`, or stays once it is there.
+        unsafe impl<$($held: Barriered $(+ ?$sized)?,)* $($($other)+)?> Barriered for $type {}
+
+        $(#[$on])*
+        impl<$($held: NoGc $(+ ?$sized)?,)* $($($other)+)?> NoGc for $type {}
     )* };
 }
 
 holders! {
-    [T: Trace + ?Sized] PhantomData<T>, false, |_it, _tracer| {};
-    [T: ?Sized + 'static] &'static T, false, |_it, _tracer| {};
-    [T: Trace] Option<T>, T::TRACED, |it, tracer| if let Some(value) = it {
+    [; T: ?Sized + 'static] &'static T, false, |_it, _tracer| {};
+    [T] Option<T>, T::TRACED, |it, tracer| if let Some(value) = it {
         value.trace(tracer);
     };
-    [T: Trace, E: Trace] Result<T, E>, T::TRACED || E::TRACED, |it, tracer| match it {
+    [T, E] Result<T, E>, T::TRACED || E::TRACED, |it, tracer| match it {
         Ok(value) => value.trace(tracer),
         Err(error) => error.trace(tracer),
     };
-    [T: Trace] [T], T::TRACED, |it, tracer| all(it, tracer);
-    [T: Trace, const N: usize] [T; N], T::TRACED, |it, tracer| all(it, tracer);
-    [T: Trace] core::cmp::Reverse<T>, T::TRACED, |it, tracer| it.0.trace(tracer);
-    [T: Trace] core::num::Wrapping<T>, T::TRACED, |it, tracer| it.0.trace(tracer);
-    [T: Trace] OnceCell<T>, T::TRACED, |it, tracer| all(it.get(), tracer);
-    [T: Trace + ?Sized] Cell<T>, T::TRACED, |it, tracer| inside(it.as_ptr(), tracer);
-    [T: Trace + ?Sized] RefCell<T>, T::TRACED, |it, tracer| inside(it.as_ptr(), tracer);
+    [T] [T], T::TRACED, |it, tracer| all(it, tracer);
+    [T; const N: usize] [T; N], T::TRACED, |it, tracer| all(it, tracer);
+    [T] core::cmp::Reverse<T>, T::TRACED, |it, tracer| it.0.trace(tracer);
+    [T] core::num::Wrapping<T>, T::TRACED, |it, tracer| it.0.trace(tracer);
+    [T] OnceCell<T>, T::TRACED, |it, tracer| all(it.get(), tracer);
 }
 
 #[cfg(feature = "alloc")]
 holders! {
-    [T: ?Sized + 'static] alloc::rc::Rc<T>, false, |_it, _tracer| {};
-    [T: ?Sized + 'static] alloc::rc::Weak<T>, false, |_it, _tracer| {};
+    [; T: ?Sized + 'static] alloc::rc::Rc<T>, false, |_it, _tracer| {};
+    [; T: ?Sized + 'static] alloc::rc::Weak<T>, false, |_it, _tracer| {};
     #[cfg(target_has_atomic = "ptr")]
-    [T: ?Sized + 'static] alloc::sync::Arc<T>, false, |_it, _tracer| {};
+    [; T: ?Sized + 'static] alloc::sync::Arc<T>, false, |_it, _tracer| {};
     #[cfg(target_has_atomic = "ptr")]
-    [T: ?Sized + 'static] alloc::sync::Weak<T>, false, |_it, _tracer| {};
-    [T: Trace + ?Sized] alloc::boxed::Box<T>, true, |it, tracer| (**it).trace(tracer);
-    [T: Trace] alloc::vec::Vec<T>, true, |it, tracer| all(it, tracer);
-    [T: Trace] alloc::collections::VecDeque<T>, true, |it, tracer| all(it, tracer);
-    [T: Trace] alloc::collections::LinkedList<T>, true, |it, tracer| all(it, tracer);
-    [T: Trace] alloc::collections::BinaryHeap<T>, true, |it, tracer| all(it, tracer);
-    [T: Trace] alloc::collections::BTreeSet<T>, true, |it, tracer| all(it, tracer);
-    [K: Trace, V: Trace] alloc::collections::BTreeMap<K, V>, true, |it, tracer| pairs(it, tracer);
+    [; T: ?Sized + 'static] alloc::sync::Weak<T>, false, |_it, _tracer| {};
+    [T: ?Sized] alloc::boxed::Box<T>, true, |it, tracer| (**it).trace(tracer);
+    [T] alloc::vec::Vec<T>, true, |it, tracer| all(it, tracer);
+    [T] alloc::collections::VecDeque<T>, true, |it, tracer| all(it, tracer);
+    [T] alloc::collections::LinkedList<T>, true, |it, tracer| all(it, tracer);
+    [T] alloc::collections::BinaryHeap<T>, true, |it, tracer| all(it, tracer);
+    [T] alloc::collections::BTreeSet<T>, true, |it, tracer| all(it, tracer);
+    [K, V] alloc::collections::BTreeMap<K, V>, true, |it, tracer| pairs(it, tracer);
 }
 
 #[cfg(feature = "std")]
 holders! {
-    [T: Trace, S: 'static] std::collections::HashSet<T, S>, true, |it, tracer| all(it, tracer);
-    [K: Trace, V: Trace, S: 'static] std::collections::HashMap<K, V, S>, true, |it, tracer| pairs(it, tracer);
+    [T; S: 'static] std::collections::HashSet<T, S>, true, |it, tracer| all(it, tracer);
+    [K, V; S: 'static] std::collections::HashMap<K, V, S>, true, |it, tracer| pairs(it, tracer);
 }
+
+/// Cells of `core`: what is in them changes without a barrier.
+macro_rules! cells {
+    ($($type:ident),+) => { $(
+        // SAFETY: T1 to T3: as for other types that contain values; see `inside`.
+        unsafe impl<T: Trace + ?Sized> Trace for $type<T> {
+            const TRACED: bool = T::TRACED;
+            #[inline]
+            fn trace(&self, tracer: &mut Tracer<'_>) {
+                inside(self.as_ptr(), tracer);
+            }
+        }
+
+        // SAFETY: B1: it holds no `Gc`.
+        unsafe impl<T: Trace + ?Sized + NoGc> Barriered for $type<T> {}
+
+        impl<T: NoGc + ?Sized> NoGc for $type<T> {}
+    )+ };
+}
+
+cells!(Cell, RefCell);
+
+// SAFETY: T1 to T3: it holds no value.
+unsafe impl<T: Trace + ?Sized> Trace for PhantomData<T> {
+    const TRACED: bool = false;
+    #[inline]
+    fn trace(&self, _: &mut Tracer<'_>) {}
+}
+
+// SAFETY: B1: it holds no value.
+unsafe impl<T: Trace + ?Sized> Barriered for PhantomData<T> {}
+
+impl<T: ?Sized + 'static> NoGc for PhantomData<T> {}
 
 /// Tuples of up to twelve.
 macro_rules! tuples {
     ($($name:ident)+) => {
         holders! {
-            [$($name: Trace),+] ($($name,)+), $($name::TRACED)||+, |it, tracer| {
+            [$($name),+] ($($name,)+), $($name::TRACED)||+, |it, tracer| {
                 #[expect(non_snake_case, reason = "a type and a variable for each element")]
                 let ($($name,)+) = it;
                 $($name.trace(tracer);)+

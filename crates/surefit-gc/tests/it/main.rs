@@ -10,6 +10,7 @@ mod ends;
 mod exhaustive;
 mod exhaustive_compact_fit;
 mod judge;
+mod no_gc;
 mod shapes;
 mod survey;
 mod traced;
