@@ -15,6 +15,9 @@ if ! fetch rust || ! fetch boards arm; then
   echo "NOT RUN: the flash of each heap ($why)"
   exit 0
 fi
+for tool in rustc arm-none-eabi-{ld,size,nm}; do
+  [ -x "$folder/$tool" ] || { echo "flash.sh: no $folder/$tool: remove that folder, or name another one in SUREFIT_TOOLCHAIN" >&2 && exit 1; }
+done
 target=thumbv7em-none-eabihf
 export RUSTC=$folder/rustc RUSTC_BOOTSTRAP=1
 export CARGO_TARGET_THUMBV7EM_NONE_EABIHF_LINKER=$folder/arm-none-eabi-ld
