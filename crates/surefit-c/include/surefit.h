@@ -130,7 +130,11 @@ typedef struct surefit_demand {
   size_t align;
   // Budget, in requests instead of page-blocks: the most objects live at once, each of up to
   // `largest` bytes, which must be given. Their page-blocks are added to blocks and block_bytes.
+  // 0: no such objects, or any number of them with request_bytes.
   uint64_t objects;
+  // The most bytes of these objects together, as they are requested, each at least 16; 0 if only
+  // their number is limited. Not with a stricter alignment than 8.
+  uint64_t request_bytes;
 } surefit_demand;
 
 // The bytes that are enough for a demand, and the most work of one call.

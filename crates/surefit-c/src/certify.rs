@@ -54,7 +54,11 @@ pub struct surefit_demand {
     pub align: usize,
     /// Budget, in requests instead of page-blocks: the most objects live at once, each of up to
     /// `largest` bytes, which must be given. Their page-blocks are added to blocks and block_bytes.
+    /// 0: no such objects, or any number of them with request_bytes.
     pub objects: u64,
+    /// The most bytes of these objects together, as they are requested, each at least 16; 0 if only
+    /// their number is limited. Not with a stricter alignment than 8.
+    pub request_bytes: u64,
 }
 
 /// The bytes that are enough for a demand, and the most work of one call.
@@ -145,7 +149,8 @@ unsafe fn of_width<W: Width>(
         }
     }
     let most = &most[..config.geometry().class_count()];
-    let live = if has_peaks && demand.blocks == 0 && demand.objects == 0 {
+    let is_budget = demand.blocks != 0 || demand.objects != 0 || demand.request_bytes != 0;
+    let live = if has_peaks && !is_budget {
         Demand::PerClass(most)
     } else {
         Demand::Joint(budget::<W>(config, demand)?.and_per_class(config.geometry(), most))
@@ -195,23 +200,48 @@ fn budget<W: Width>(config: &Config, demand: &surefit_demand) -> Result<Budget, 
 /// The page-blocks of the objects that the budget states in requests.
 ///
 /// # Errors
-/// `Demand` if their length is not given, `TooLarge` if no heap holds one.
+/// `Demand` if their length is not given, or their bytes and a strict alignment; `TooLarge` if no
+/// heap holds one.
 fn requested<W: Width>(
     config: &Config,
     demand: &surefit_demand,
     align: usize,
 ) -> Result<BlockCount, surefit_status> {
-    if demand.objects == 0 {
+    if demand.objects == 0 && demand.request_bytes == 0 {
         return Ok(BlockCount::default());
     }
     if demand.largest == 0 {
         return Err(surefit_status::Demand);
+    }
+    if demand.request_bytes > 0 {
+        return mixed::<W>(config, demand, align);
     }
     let each = BlockCount::most::<W>(config, demand.largest, align);
     let each = each.ok_or(surefit_status::TooLarge)?;
     Ok(BlockCount {
         blocks: each.blocks.saturating_mul(demand.objects),
         bytes: each.bytes.saturating_mul(demand.objects),
+    })
+}
+
+/// As [`requested`], of objects whose bytes are limited.
+fn mixed<W: Width>(
+    config: &Config,
+    demand: &surefit_demand,
+    align: usize,
+) -> Result<BlockCount, surefit_status> {
+    if align > layout(0, 0)?.align() {
+        return Err(surefit_status::Demand);
+    }
+    let objects = match demand.objects {
+        0 => u64::MAX,
+        objects => objects,
+    };
+    let mix = Budget::of_mix::<W>(config, objects, demand.largest, demand.request_bytes);
+    let mix = mix.map_err(|_| surefit_status::TooLarge)?;
+    Ok(BlockCount {
+        blocks: mix.objects,
+        bytes: mix.block_bytes,
     })
 }
 

@@ -224,8 +224,8 @@ static void overwritten(void) {
 static void certified(void) {
     static const surefit_peak peaks[] = {{24, 0, 40}, {64, 8, 20}, {900, 0, 7}};
     static surefit_key live[3][40];
-    surefit_demand demand = {peaks, 3, 0, 0, 0, 0, 0, 0, 0};
-    surefit_demand budget = {NULL, 0, 100, 8000, 256, 1000000, 0, 0, 0};
+    surefit_demand demand = {peaks, 3, 0, 0, 0, 0, 0, 0, 0, 0};
+    surefit_demand budget = {NULL, 0, 100, 8000, 256, 1000000, 0, 0, 0, 0};
     surefit_certificate certificate;
     const surefit_config *tiny = surefit_config_tiny();
     EXPECT(surefit_certify(NULL, &demand, &certificate) == SUREFIT_STATUS_NULL);
@@ -272,8 +272,8 @@ static void uncertifiable(void) {
     const surefit_options options = {1024, 2, 4, 1, 0, 0, UINT32_MAX, 0, 0, NULL};
     const surefit_config *tiny = surefit_config_tiny(), *whole = NULL;
     surefit_peak peak = {5000, 0, 1};
-    surefit_demand peaks = {&peak, 1, 0, 0, 0, 0, 0, 0, 0};
-    surefit_demand budget = {NULL, 0, 10, 10000, 5000, 0, 0, 0, 0};
+    surefit_demand peaks = {&peak, 1, 0, 0, 0, 0, 0, 0, 0, 0};
+    surefit_demand budget = {NULL, 0, 10, 10000, 5000, 0, 0, 0, 0, 0};
     surefit_certificate certificate;
     EXPECT(surefit_config_build(place, sizeof place, &options, &whole) == OK);
     EXPECT(surefit_certify(whole, &peaks, &certificate) == SUREFIT_STATUS_TOO_LARGE);
@@ -302,7 +302,7 @@ static void uncertifiable(void) {
         EXPECT(surefit_certify(standard, &budget, &certificate) == SUREFIT_STATUS_TOO_LARGE);
     }
     /* The least region. */
-    surefit_demand none = {NULL, 0, 0, 0, 0, 0, 0, 0, 0};
+    surefit_demand none = {NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0};
     surefit_heap *heap;
     EXPECT(surefit_certify(tiny, &none, &certificate) == OK);
     EXPECT(surefit_heap_init(memory + 5, certificate.heap_bytes, tiny, &heap) == OK);
@@ -310,7 +310,7 @@ static void uncertifiable(void) {
 
 /* Within a budget that counts them, and between peaks, resizes are not refused either. */
 static void resized(const surefit_config *config, size_t largest, uint32_t objects, size_t align) {
-    surefit_demand budget = {NULL, 0, 0, 0, largest, 0, largest, align, 0};
+    surefit_demand budget = {NULL, 0, 0, 0, largest, 0, largest, align, 0, 0};
     static size_t aligns[RECORDS];
     uint32_t powers = 0;
     surefit_certificate certificate;
@@ -369,7 +369,7 @@ static void resized(const surefit_config *config, size_t largest, uint32_t objec
     /* One object, resized between two lengths with a peak each. */
     for (size_t first = 1; first <= largest; first += largest / 7 + 1) {
         const surefit_peak peaks[] = {{first, 0, 1}, {largest - first, 0, 1}};
-        surefit_demand both = {peaks, 2, 0, 0, 0, 0, 0, 0, 0};
+        surefit_demand both = {peaks, 2, 0, 0, 0, 0, 0, 0, 0, 0};
         EXPECT(surefit_certify(config, &both, &certificate) == OK);
         EXPECT(surefit_heap_init(memory + 3, certificate.heap_bytes, config, &heap) == OK);
         EXPECT(surefit_alloc(heap, first, 0, &probe) == OK);
@@ -378,30 +378,78 @@ static void resized(const surefit_config *config, size_t largest, uint32_t objec
     }
 }
 
-/* Objects of any length up to the largest are refused nothing in the bytes of their demand. */
-static void requested(void) {
-    enum { OBJECTS = 8, LARGEST = 300 };
-    const surefit_config *tiny = surefit_config_tiny();
-    surefit_demand demand = {NULL, 0, 0, 0, LARGEST, 0, 0, 0, OBJECTS};
-    surefit_key all[OBJECTS] = {{0}};
+/* Objects of any length up to the largest, so many or of so many bytes, are refused nothing in the
+ * bytes of their demand; nor is a resize, if it was said. */
+static void requested(const surefit_config *config, size_t largest, uint64_t objects, uint64_t bytes) {
+    static size_t lengths[RECORDS];
+    surefit_demand demand = {NULL, 0, 0, 0, largest, 0, largest, 0, objects, bytes};
     surefit_certificate certificate;
     surefit_heap *heap;
-    EXPECT(surefit_certify(tiny, &demand, &certificate) == OK);
-    EXPECT(surefit_heap_init(memory + 1, certificate.heap_bytes, tiny, &heap) == OK);
-    for (int round = 0; round < 200; round++) {
-        for (size_t n = 0; n < OBJECTS; n++) {
-            size_t length = round % 2 == 0 ? LARGEST : number(LARGEST + 1);
-            if (!surefit_is_live(heap, all[n]))
-                EXPECT(surefit_alloc(heap, length, 0, &all[n]) == OK);
+    EXPECT(surefit_certify(config, &demand, &certificate) == OK);
+    EXPECT(certificate.heap_bytes < MEMORY_BYTES);
+    EXPECT(surefit_heap_init(memory + 1, certificate.heap_bytes, config, &heap) == OK);
+    memset(keys, 0, sizeof keys);
+    for (int round = 0; round < 60; round++) {
+        uint64_t live = 0, sum = 0;
+        for (size_t n = 0; n < RECORDS; n++) {
+            if (!surefit_is_live(heap, keys[n])) continue;
+            if (number(3) != 0) {
+                EXPECT(surefit_free(heap, keys[n]) == OK);
+                continue;
+            }
+            live++;
+            sum += lengths[n] < 16 ? 16 : lengths[n];
         }
-        for (size_t n = 0; n < OBJECTS; n++)
-            if (number(3) != 0) EXPECT(surefit_free(heap, all[n]) == OK);
+        /* All of one length, or of any. */
+        size_t common = number((uint32_t)largest + 1);
+        for (size_t n = 0; n < RECORDS; n++) {
+            if (surefit_is_live(heap, keys[n])) continue;
+            size_t length = round % 3 == 0 ? largest : round % 3 == 1 ? common : number((uint32_t)largest + 1);
+            uint64_t counted = length < 16 ? 16 : length;
+            if ((objects != 0 && live == objects) || (bytes != 0 && sum + counted > bytes)) break;
+            EXPECT(surefit_alloc(heap, length, 0, &keys[n]) == OK);
+            lengths[n] = length;
+            live++;
+            sum += counted;
+        }
+        for (size_t n = 0; n < RECORDS; n += 7) {
+            if (!surefit_is_live(heap, keys[n]) || lengths[n] < 16) continue;
+            size_t shorter = 16 + number((uint32_t)(lengths[n] - 15));
+            EXPECT(surefit_resize(heap, &keys[n], shorter, 0) == OK);
+            lengths[n] = shorter;
+        }
     }
-    demand.objects = UINT64_MAX;
-    EXPECT(surefit_certify(tiny, &demand, &certificate) == SUREFIT_STATUS_DEMAND);
-    demand.objects = 1;
+}
+
+static void all_requested(void) {
+    const surefit_config *of[] = {surefit_config_micro(), surefit_config_tiny()};
+    static const size_t largest[] = {1, 32, 33, 256, 257, 300, 1024, 1025, 3333};
+    for (size_t i = 0; i < 2; i++)
+        for (size_t n = 0; n < sizeof largest / sizeof *largest; n++) {
+            for (uint64_t objects = 1; objects <= 27; objects *= 3) requested(of[i], largest[n], objects, 0);
+            requested(of[i], largest[n], 0, 3000);
+            requested(of[i], largest[n], 20, 8000);
+        }
+    const surefit_config *tiny = surefit_config_tiny();
+    surefit_certificate fewer, more;
+    surefit_demand demand = {NULL, 0, 0, 0, 300, 0, 0, 0, UINT64_MAX, 0};
+    EXPECT(surefit_certify(tiny, &demand, &more) == SUREFIT_STATUS_DEMAND);
+    /* Their bytes limit them, and 100 of up to 300 bytes are more than 3,000 bytes of them. */
+    demand.request_bytes = 3000;
+    EXPECT(surefit_certify(tiny, &demand, &fewer) == OK);
+    demand.objects = 100;
+    demand.request_bytes = 0;
+    EXPECT(surefit_certify(tiny, &demand, &more) == OK && fewer.heap_bytes < more.heap_bytes);
+    demand.request_bytes = UINT64_MAX;
+    EXPECT(surefit_certify(tiny, &demand, &fewer) == OK && fewer.heap_bytes == more.heap_bytes);
+    demand.align = 16;
+    EXPECT(surefit_certify(tiny, &demand, &more) == SUREFIT_STATUS_DEMAND);
+    demand.align = 8;
+    EXPECT(surefit_certify(tiny, &demand, &more) == OK);
     demand.largest = 0;
-    EXPECT(surefit_certify(tiny, &demand, &certificate) == SUREFIT_STATUS_DEMAND);
+    EXPECT(surefit_certify(tiny, &demand, &more) == SUREFIT_STATUS_DEMAND);
+    demand.request_bytes = 0;
+    EXPECT(surefit_certify(tiny, &demand, &more) == SUREFIT_STATUS_DEMAND);
 }
 
 /* A budget of aligned objects is that of their page-blocks; a resize holds one more of the largest. */
@@ -410,8 +458,8 @@ static void aligned(void) {
     /* The smallest of a size-class that is long enough, and a multiple of 16. */
     enum { LENGTH = 176, BLOCK = 256, OBJECTS = 400 };
     static surefit_key all[OBJECTS];
-    surefit_demand budget = {NULL, 0, OBJECTS, OBJECTS * BLOCK, LENGTH, 0, 0, 16, 0};
-    surefit_demand resized = {NULL, 0, 0, 0, LENGTH, 0, LENGTH, 16, 0};
+    surefit_demand budget = {NULL, 0, OBJECTS, OBJECTS * BLOCK, LENGTH, 0, 0, 16, 0, 0};
+    surefit_demand resized = {NULL, 0, 0, 0, LENGTH, 0, LENGTH, 16, 0, 0};
     surefit_certificate certificate, other;
     surefit_stats stats;
     surefit_heap *heap;
@@ -948,7 +996,7 @@ int main(void) {
     resized(surefit_config_tiny(), 1024, 5, 1024);
     resized(surefit_config_tiny(), 9000, 3, 0);
     resized(surefit_config_tiny(), 9000, 3, 512);
-    requested();
+    all_requested();
     aligned();
     huge();
     configurations();

@@ -95,7 +95,7 @@ fn certified<W: Width>(asked: &Asked, config: &Config) -> Result<Heap> {
     let (figures, align) = said.as_ref().map_or_else(none_said, SaidBudget::members);
     Ok(Heap {
         peaks: peaks_text(&peaks),
-        demand: format!("{{{of_peaks}, {figures}, 0, 0, {align}, 0}}"),
+        demand: format!("{{{of_peaks}, {figures}, 0, 0, {align}, 0, 0}}"),
         wider: said.and_then(|said| said.wider),
         certificate,
     })

@@ -163,7 +163,7 @@ fn peaks_are_emitted_as_they_are_stated() {
         header.contains("heap_demand = {heap_peaks, 3, "),
         "{header}"
     );
-    assert!(header.contains(", 150, 0, 0, 64, 0};"), "{header}");
+    assert!(header.contains(", 150, 0, 0, 64, 0, 0};"), "{header}");
 }
 
 /// Two heaps in one program have names of their own, and a file's name ends no comment.

@@ -21,7 +21,7 @@
 #define HEAP_MOVED_BYTES_MAX 512
 
 /* What the program has live at most. */
-static const surefit_demand heap_demand = {NULL, 0, 1750, 39529, 256, 0, 0, 0, 0};
+static const surefit_demand heap_demand = {NULL, 0, 1750, 39529, 256, 0, 0, 0, 0, 0};
 
 /* The memory of the heap. */
 #ifdef __cplusplus

@@ -22,7 +22,7 @@
 
 /* What the program has live at most. */
 static const surefit_peak heap_peaks[] = {{200, 64, 60}, {700, 0, 6}};
-static const surefit_demand heap_demand = {heap_peaks, 2, 63, 2010, 100, 0, 0, 16, 0};
+static const surefit_demand heap_demand = {heap_peaks, 2, 63, 2010, 100, 0, 0, 16, 0, 0};
 
 /* The memory of the heap. */
 #ifdef __cplusplus

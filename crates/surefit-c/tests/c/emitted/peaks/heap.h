@@ -22,7 +22,7 @@
 
 /* What the program has live at most. */
 static const surefit_peak heap_peaks[] = {{24, 0, 36}, {64, 0, 12}, {200, 0, 4}};
-static const surefit_demand heap_demand = {heap_peaks, 3, 0, 0, 0, 0, 0, 0, 0};
+static const surefit_demand heap_demand = {heap_peaks, 3, 0, 0, 0, 0, 0, 0, 0, 0};
 
 /* The memory of the heap. */
 #ifdef __cplusplus
