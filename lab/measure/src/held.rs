@@ -19,6 +19,9 @@ const RISES: f64 = 1.25;
 /// A malloc that holds so many times what is live, in a valley or at the end, is worth a sentence.
 const CREEPS: f64 = 1.5;
 
+/// A program for which a malloc holds less than this beyond what is live needs no advice.
+const WORTH_BYTES: u64 = 1 << 20;
+
 /// What was held and what was live after an event.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Moment {
@@ -35,6 +38,11 @@ impl Moment {
     #[must_use]
     pub fn over_live(&self) -> f64 {
         self.held_bytes as f64 / self.live_bytes.max(1) as f64
+    }
+
+    fn creeps(&self) -> bool {
+        let beyond = self.held_bytes.saturating_sub(self.live_bytes);
+        self.over_live() >= CREEPS && beyond >= WORTH_BYTES
     }
 }
 
@@ -90,18 +98,20 @@ impl Held {
         })
     }
 
-    /// The greatest of the end and the worst valley, over live; the mean without them.
+    /// The greater of the end and the worst valley, over live; `None` without both.
     #[must_use]
-    pub fn most(&self) -> f64 {
-        let moments = self.end.iter().chain(&self.valley);
-        let most = moments.map(Moment::over_live).reduce(f64::max);
-        most.unwrap_or(self.mean)
+    pub fn most(&self) -> Option<f64> {
+        self.moments().map(Moment::over_live).reduce(f64::max)
     }
 
-    /// Whether much more than what is live is held, in a valley or at the end.
+    /// Whether a valley or the end holds 1.5 times what is live or more, and 1 MiB beyond it.
     #[must_use]
     pub fn creeps(&self) -> bool {
-        self.most() >= CREEPS
+        self.moments().any(Moment::creeps)
+    }
+
+    fn moments(&self) -> impl Iterator<Item = &Moment> {
+        self.end.iter().chain(&self.valley)
     }
 }
 
@@ -129,10 +139,15 @@ fn worst_valley(moments: &[Moment], peak: f64) -> Option<Moment> {
 mod tests {
     use super::{Held, Moment};
 
-    /// The moments of these live bytes, with as much held as was ever live.
+    /// The moments of these live MiB, with as much held as was ever live.
     fn held(live: &[u64]) -> Option<Held> {
+        of_units(live, 1 << 20)
+    }
+
+    fn of_units(live: &[u64], unit: u64) -> Option<Held> {
         let mut most = 0;
-        let moments = (0..).zip(live).map(|(event, &live_bytes)| {
+        let moments = (0..).zip(live).map(|(event, &live)| {
+            let live_bytes = live * unit;
             most = most.max(live_bytes);
             Moment {
                 event,
@@ -151,7 +166,8 @@ mod tests {
             Some((5, 5.0))
         );
         assert_eq!(found.end.map(|it| it.over_live()), Some(1.25));
-        assert!((found.most() - 5.0).abs() < 1e-9 && found.creeps());
+        assert_eq!(found.most(), Some(5.0));
+        assert!(found.creeps());
     }
 
     #[test]
@@ -162,6 +178,25 @@ mod tests {
         assert_eq!(found.valley, None);
         assert!(found.creeps(), "{found:?}");
         assert!(!held(&[10, 60, 100, 95]).expect("samples").creeps());
+    }
+
+    #[test]
+    fn a_mean_without_a_valley_or_an_end_does_not_creep() {
+        let moments = [(40, 100), (100, 100), (5, 100)].map(|(live, held)| Moment {
+            event: 0,
+            live_bytes: live << 20,
+            held_bytes: held << 20,
+        });
+        let found = Held::of(moments.into_iter()).expect("samples");
+        assert!(found.mean > 1.5, "{found:?}");
+        assert_eq!((found.end, found.valley, found.most()), (None, None, None));
+        assert!(!found.creeps());
+    }
+
+    #[test]
+    fn less_than_a_mebibyte_beyond_live_does_not_creep() {
+        let creeps = |unit| of_units(&[10, 100, 50], unit).is_some_and(|held| held.creeps());
+        assert!(creeps(20 * 1024 + 1024) && !creeps(20 * 1024));
     }
 
     #[test]

@@ -6,12 +6,15 @@ use surefit_measure::results::{AllocatorResult, TraceResults};
 use surefit_measure::sizes::Size;
 use surefit_measure::spec::is_preloaded;
 
-use super::words::short;
+use super::words::{listed, short};
 
 /// Whether an allocator is a malloc that can be preloaded, or the platform's.
 pub(crate) fn is_malloc(allocator: &str) -> bool {
     allocator == "system" || is_preloaded(allocator)
 }
+
+/// Means this close count as equal.
+const EQUAL: f64 = 1.01;
 
 /// What mallocs hold over time, and what would hold less if one of them creeps.
 pub(super) fn lines(trace: &TraceResults) -> Vec<String> {
@@ -26,23 +29,18 @@ pub(super) fn lines(trace: &TraceResults) -> Vec<String> {
     }
     let mut lines: Vec<_> = ranked(&mallocs).into_iter().collect();
     if creeps {
-        lines.extend(less(trace));
+        lines.extend(less(trace, &mallocs));
     }
     lines
 }
 
-/// `Over time system holds least of 3 mallocs: 1.91 x live in the mean, 2.37 x at the end, 3.65 x
+/// `Over time system holds least in the mean, of 3 mallocs: 1.91 x live, 2.37 x at the end, 3.65 x
 /// in its worst valley (18.0 MB for 4.9 MB live); then jemalloc (2.62 x, 5.71 x, 5.80 x).`
 fn ranked(mallocs: &[(&AllocatorResult, Held)]) -> Option<String> {
-    let ((first, held), rest) = mallocs.split_first()?;
-    let name = short(&first.allocator);
-    let least = match rest.len() {
-        0 => String::new(),
-        others => format!(" least of {} mallocs:", others + 1),
-    };
+    let ((_, held), rest) = mallocs.split_first()?;
     let mut text = format!(
-        "Over time {name} holds{least} {:.2} x live in the mean{}{}",
-        held.mean,
+        "Over time {}{}{}",
+        least(mallocs)?,
         said(held.end, " at the end"),
         said(held.valley, " in its worst valley")
     );
@@ -64,6 +62,26 @@ fn ranked(mallocs: &[(&AllocatorResult, Held)]) -> Option<String> {
     Some(text + ".")
 }
 
+/// Who holds least in the mean, and how much; the first of those that are equal.
+fn least(mallocs: &[(&AllocatorResult, Held)]) -> Option<String> {
+    let (row, Held { mean, .. }) = mallocs.first()?;
+    let first = short(&row.allocator);
+    let equal = mallocs.iter().filter(|(_, it)| it.mean <= EQUAL * mean);
+    let names: Vec<_> = equal.map(|(row, _)| short(&row.allocator)).collect();
+    let (equal, all) = (names.len(), mallocs.len());
+    let names = listed(&names);
+    Some(match equal {
+        _ if all == 1 => format!("{first} holds {mean:.2} x live in the mean"),
+        1 => format!("{first} holds least in the mean, of {all} mallocs: {mean:.2} x live"),
+        _ => {
+            let what = if equal < all { "least" } else { "the same" };
+            format!(
+                "{names} hold {what} in the mean, within 1 %, of {all} mallocs: {first} {mean:.2} x live"
+            )
+        }
+    })
+}
+
 fn said(moment: Option<Moment>, when: &str) -> String {
     moment.map_or_else(String::new, |moment| {
         format!(", {:.2} x{when}", moment.over_live())
@@ -78,41 +96,53 @@ fn figures(held: &Held) -> String {
     figures.join(", ")
 }
 
-/// What would hold less, with pages that are empty given back: a heap that moves objects, and a
-/// program that moves them on a hint.
-fn less(trace: &TraceResults) -> Option<String> {
-    let in_use = |name: &str| {
-        let named = |row: &&AllocatorResult| row.allocator.split(':').next() == Some(name);
-        trace.results.iter().find(named).and_then(Held::in_use)
+/// What would hold less than every malloc, with pages that are empty given back: a heap that moves
+/// objects, surefit-malloc's heap, and a program that moves objects on its hint.
+fn less(trace: &TraceResults, mallocs: &[(&AllocatorResult, Held)]) -> Option<String> {
+    let holds_less = |it: &Held| mallocs.iter().all(|(_, other)| is_less(it, other));
+    let named = |name: &str| {
+        let is_it = |row: &&AllocatorResult| row.allocator.split(':').next() == Some(name);
+        trace.results.iter().find(is_it)
     };
-    let hinted = trace.hinted.as_deref().and_then(Held::in_use);
-    let both = |held: &Held| {
-        format!(
-            "{:.2} x live in the mean, {:.2} x at worst",
-            held.mean,
-            held.most()
-        )
-    };
-    let mut parts = Vec::new();
-    if let Some(cf) = in_use("cf") {
-        parts.push(format!("cf, which moves objects, {}", both(&cf)));
-    }
-    if let Some(hinted) = hinted {
-        let mut part = format!(
-            "surefit-malloc {} if the program moves objects where surefit_defrag_hint says so",
-            both(&hinted)
-        );
-        if let Some(direct) = in_use("cf-direct") {
-            part += &format!(" ({:.2} x and {:.2} x if not)", direct.mean, direct.most());
-        }
-        parts.push(part);
-    }
+    let in_use = |row: &AllocatorResult| Held::in_use(row).filter(holds_less);
+    let cf = named("cf").filter(|row| row.moves_total > Some(0));
+    let cf = cf
+        .and_then(in_use)
+        .map(|held| ("cf, which moves objects,", held));
+    let direct = named("cf-direct").and_then(in_use);
+    let direct = direct.map(|held| (DIRECT, held));
+    let hinted = trace.hinted.as_deref().and_then(in_use);
+    let hinted = hinted.map(|held| (HINTED, held));
+    let parts: Vec<_> = [cf, direct, hinted]
+        .into_iter()
+        .flatten()
+        .map(|(name, held)| format!("{name} {}", mean_and_most(&held)))
+        .collect();
     (!parts.is_empty()).then(|| {
         format!(
-            "With empty pages given back, these would hold: {}.",
+            "With empty pages given back, these would hold less: {}.",
             parts.join("; ")
         )
     })
+}
+
+/// surefit-malloc's heap as the table names it.
+const DIRECT: &str = "cf-direct (surefit-malloc's heap, on one thread)";
+
+/// The same heap in a program that cooperates.
+const HINTED: &str =
+    "surefit-malloc's heap, if the program moves objects where surefit_defrag_hint says so,";
+
+fn is_less(one: &Held, other: &Held) -> bool {
+    let most = one.most().zip(other.most());
+    one.mean < other.mean && most.is_none_or(|(one, other)| one < other)
+}
+
+fn mean_and_most(held: &Held) -> String {
+    let most = held.most().map_or_else(String::new, |most| {
+        format!(", {most:.2} x in its worst valley or at the end")
+    });
+    format!("{:.2} x live in the mean{most}", held.mean)
 }
 
 #[cfg(test)]
@@ -125,23 +155,24 @@ mod tests {
         let live = [10, 100, 50, 100, 80];
         let sample = |((event, live), held): ((u64, u64), u64)| ResidentSample {
             event,
-            live_bytes: live * 10_000,
-            resident_bytes: held * 10_000,
+            live_bytes: live * 100_000,
+            resident_bytes: held * 100_000,
             parts: Some(AtPeak {
-                requested_bytes: live * 10_000,
+                requested_bytes: live * 100_000,
                 page_block_internal_bytes: 0,
                 page_internal_bytes: 0,
-                size_class_bytes: (held - live) * 5_000,
+                size_class_bytes: (held - live) * 50_000,
                 transient_bytes: 0,
                 large_tail_bytes: 0,
                 administrative_bytes: 0,
                 free_chunk_bytes: 0,
-                free_page_bytes: (held - live) * 5_000,
+                free_page_bytes: (held - live) * 50_000,
             }),
         };
         AllocatorResult {
             allocator: allocator.to_owned(),
             completed: true,
+            moves_total: Some(u64::from(allocator == "cf")),
             resident_over_time: Some((0..).zip(live).zip(held).map(sample).collect()),
             ..AllocatorResult::default()
         }
@@ -154,7 +185,7 @@ mod tests {
             objects: 10,
             threads: 1,
             threads_at_once: None,
-            peak_live_bytes: 1_000_000,
+            peak_live_bytes: 10_000_000,
             left_out: None,
             recorded_cpu_ns: None,
             beside_malloc: None,
@@ -180,24 +211,85 @@ mod tests {
         assert_eq!(
             said,
             [
-                "Over time system holds least of 2 mallocs: 1.21 x live in the mean, 1.25 x at the \
-                 end, 2.00 x in its worst valley (1.0 MB for 500.0 kB live); then libjemalloc.so.2 \
+                "Over time system holds least in the mean, of 2 mallocs: 1.21 x live, 1.25 x at the \
+                 end, 2.00 x in its worst valley (10.0 MB for 5.0 MB live); then libjemalloc.so.2 \
                  (1.68 x, 2.00 x, 3.00 x).",
-                "With empty pages given back, these would hold: cf, which moves objects, 1.04 x live \
-                 in the mean, 1.10 x at worst; surefit-malloc 1.01 x live in the mean, 1.10 x at \
-                 worst if the program moves objects where surefit_defrag_hint says so (1.19 x and \
-                 1.70 x if not).",
+                "With empty pages given back, these would hold less: cf, which moves objects, 1.04 x \
+                 live in the mean, 1.10 x in its worst valley or at the end; cf-direct \
+                 (surefit-malloc's heap, on one thread) 1.19 x live in the mean, 1.70 x in its worst \
+                 valley or at the end; surefit-malloc's heap, if the program moves objects where \
+                 surefit_defrag_hint says so, 1.01 x live in the mean, 1.10 x in its worst valley or \
+                 at the end.",
             ]
         );
+    }
+
+    #[test]
+    fn only_what_holds_less_than_every_malloc_is_listed() {
+        let system = || row("system", [10, 100, 100, 100, 100]);
+        let said = |rows| lines(&trace(rows)).join("\n");
+        let more = said(vec![
+            row("cf", [10, 100, 60, 200, 200]),
+            row("cf-direct", [10, 100, 160, 160, 160]),
+            system(),
+        ]);
+        assert!(
+            !more.contains("cf, which") && !more.contains("cf-direct"),
+            "{more}"
+        );
+        assert!(more.contains("surefit_defrag_hint"), "{more}");
+        let unmoved = AllocatorResult {
+            moves_total: Some(0),
+            ..row("cf", [10, 100, 60, 100, 80])
+        };
+        let unmoved = said(vec![unmoved, system()]);
+        assert!(!unmoved.contains("moves objects, "), "{unmoved}");
+        let mut alone = trace(vec![system()]);
+        alone.hinted = None;
+        assert_eq!(lines(&alone).len(), 1);
+    }
+
+    #[test]
+    fn means_within_a_percent_are_equal() {
+        let said = |rows: &[(&str, u64)]| {
+            let rows = rows.iter();
+            lines(&trace(
+                rows.map(|(name, last)| row(name, [10, 100, 100, 100, *last]))
+                    .collect(),
+            ))
+            .swap_remove(0)
+        };
+        let both = said(&[
+            ("preload:/x/je.so", 102),
+            ("system", 100),
+            ("preload:/x/tc.so", 150),
+        ]);
+        let words = "Over time system and je.so hold least in the mean, within 1 %, of 3 \
+                     mallocs: system 1.21 x live, 1.25 x at the end";
+        let both_then = "; then je.so (1.21 x, 1.27 x, 2.00 x), tc.so (1.35 x";
+        assert!(
+            both.starts_with(words) && both.contains(both_then),
+            "{both}"
+        );
+        let all = said(&[("preload:/x/je.so", 102), ("system", 100)]);
+        let words =
+            "Over time system and je.so hold the same in the mean, within 1 %, of 2 mallocs";
+        assert!(all.starts_with(words), "{all}");
     }
 
     #[test]
     fn a_malloc_that_does_not_creep_needs_no_sentence() {
         let steady = [10, 100, 60, 100, 85];
         assert!(lines(&trace(vec![row("system", steady), row("cf", steady)])).is_empty());
-        let two = trace(vec![row("system", steady), row("jemalloc", steady)]);
+        let two = trace(vec![
+            row("system", steady),
+            row("preload:/x/je.so", [10, 100, 70, 100, 95]),
+        ]);
         let said = lines(&two);
         assert_eq!(said.len(), 1, "{said:?}");
-        assert!(said[0].contains("holds least of 2 mallocs"), "{said:?}");
+        assert!(
+            said[0].contains("holds least in the mean, of 2 mallocs"),
+            "{said:?}"
+        );
     }
 }
