@@ -84,20 +84,27 @@ pub(super) fn threads(trace: &TraceResults) -> Option<String> {
             "{text} On threads of their own: surefit replay FILE --threads --allocator {OWN}."
         ));
     }
+    let mut timed = trace
+        .results
+        .iter()
+        .filter_map(|row| row.on_threads.as_ref());
+    let clocks = match timed.any(|own| !own.pair_ns_rounds.is_empty()) {
+        true => " (times: the wall's clock there over processor time on one thread)",
+        false => "",
+    };
     Some(format!(
-        "{text} On threads that begin and end as its own: {}. The others are replayed on one thread only.",
+        "{text} On threads that begin and end as its own{clocks}: {}. The others are replayed on one thread only.",
         measured.join("; ")
     ))
 }
 
-/// `system takes 1.85 x [1.80-1.91] its time on one, and holds 40.1 MB rather than 36.2 MB`
+/// `system takes 1.85 x [1.80-1.91], and holds 40.1 MB rather than 36.2 MB`
 fn of_row(row: &AllocatorResult) -> Option<String> {
     let own = row.on_threads.as_ref()?;
     let alone = row.pair_ns_rounds.as_deref().and_then(median)?;
     let ratios: Vec<_> = own.pair_ns_rounds.iter().map(|ns| ns / alone).collect();
-    let time = Ratio::of(&ratios).map(|Ratio { median, min, max }| {
-        format!("takes {median:.2} x [{min:.2}-{max:.2}] its time on one")
-    });
+    let time = Ratio::of(&ratios)
+        .map(|Ratio { median, min, max }| format!("takes {median:.2} x [{min:.2}-{max:.2}]"));
     let held = own.peak_resident_bytes.zip(row.peak_resident_bytes);
     let held = held.map(|(own, alone)| format!("holds {} rather than {}", Size(own), Size(alone)));
     let said: Vec<_> = time.into_iter().chain(held).collect();
@@ -197,8 +204,8 @@ mod tests {
             text.as_deref(),
             Some(
                 "redis ran on 3 threads, at most 2 at once; here one thread makes all calls, in the \
-                 recorded order. On threads that begin and end as its own: system takes 1.80 x [1.70-1.90] its time on one, \
-                 and holds 40.1 MB rather than 36.2 MB. The others are replayed on one thread only."
+                 recorded order. On threads that begin and end as its own (times: the wall's clock \
+                 there over processor time on one thread): system takes 1.80 x [1.70-1.90], and holds 40.1 MB rather than 36.2 MB. The others are replayed on one thread only."
             )
         );
     }
