@@ -8,15 +8,30 @@ const USUAL: usize = 80;
 /// Prose has no longer lines, however wide the terminal.
 const MOST: usize = 100;
 
-/// Prose has no shorter lines, however narrow the terminal.
+/// Nothing has shorter lines, however narrow the terminal.
 const LEAST: usize = 40;
 
-/// The columns of standard output: those of the terminal, but from 40 to 100; 80 for a pipe or a
-/// file.
+/// The columns of standard output, for tables: those of the terminal, but 40 at least; 80 for a
+/// pipe or a file.
+#[must_use]
+pub fn columns() -> usize {
+    let size = Term::stdout().size_checked();
+    at_least(size.map(|(_, columns)| usize::from(columns)))
+}
+
+/// The columns of prose: [`columns()`], but 100 at most.
 #[must_use]
 pub fn width() -> usize {
-    let size = Term::stdout().size_checked();
-    let columns = size.map_or(USUAL, |(_, columns)| usize::from(columns));
+    clamped(columns())
+}
+
+/// The columns of a table on a terminal of so many; `None` is no terminal.
+fn at_least(columns: Option<usize>) -> usize {
+    columns.unwrap_or(USUAL).max(LEAST)
+}
+
+/// The columns of prose beside tables of so many.
+fn clamped(columns: usize) -> usize {
     columns.clamp(LEAST, MOST)
 }
 
@@ -84,7 +99,7 @@ fn together(line: &str) -> impl Iterator<Item = String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{width, wrapped, wrapped_to};
+    use super::{at_least, clamped, wrapped_to};
 
     fn words(text: &str) -> Vec<&str> {
         text.split_whitespace().collect()
@@ -137,16 +152,12 @@ mod tests {
         );
     }
 
-    /// The tests write to a pipe or a file.
     #[test]
-    fn without_a_terminal_there_are_80_columns() {
-        if !std::io::IsTerminal::is_terminal(&std::io::stdout()) {
-            assert_eq!(width(), 80);
-            assert!(
-                wrapped(&"word ".repeat(40))
-                    .lines()
-                    .all(|line| line.len() <= 80)
-            );
-        }
+    fn prose_has_from_40_to_100_columns_and_tables_have_all() {
+        let both = |columns| (clamped(at_least(columns)), at_least(columns));
+        assert_eq!(both(None), (80, 80));
+        assert_eq!(both(Some(20)), (40, 40));
+        assert_eq!(both(Some(90)), (90, 90));
+        assert_eq!(both(Some(200)), (100, 200));
     }
 }

@@ -2,12 +2,12 @@
 
 use surefit_measure::grid::Grid;
 
-/// The columns that may be left out, by how their names begin: the first one first. Of those before
-/// the last, sentences below the table have the figure.
+/// The columns that may be left out, by how their names begin: the first one first.
 const LEFT_OUT: [&str; 3] = ["certified", "free µs", "with"];
 
-/// The table in lines of at most `width` columns.
-pub(super) fn fitted(mut grid: Grid, width: usize) -> String {
+/// The table in lines of at most `width` columns, and the names of the columns that are left out.
+pub(super) fn fitted(mut grid: Grid, width: usize) -> (String, Vec<String>) {
+    let mut left_out = Vec::new();
     for name in LEFT_OUT {
         if grid.width() <= width {
             break;
@@ -17,10 +17,11 @@ pub(super) fn fitted(mut grid: Grid, width: usize) -> String {
             .iter()
             .position(|own| own.trim().starts_with(name));
         if let Some(column) = named {
+            left_out.push(grid.header[column].replace('\n', " "));
             grid.remove(column);
         }
     }
-    grid.to_text_within(width)
+    (grid.to_text_within(width), left_out)
 }
 
 #[cfg(test)]
@@ -46,12 +47,20 @@ mod tests {
     #[test]
     fn as_many_columns_as_fit_are_shown() {
         let shown = |width| {
-            let text = fitted(grid(), width);
+            let (text, not_shown) = fitted(grid(), width);
             assert!(
                 text.lines().all(|line| line.chars().count() <= width),
                 "{text}"
             );
-            ["certified", "free µs", "with"].map(|name| text.contains(name))
+            ["certified ÷live", "free µs: max", "with access"].map(|name| {
+                let is_shown = text.contains(&name[..4]);
+                assert_ne!(
+                    is_shown,
+                    not_shown.iter().any(|it| it == name),
+                    "{not_shown:?}"
+                );
+                is_shown
+            })
         };
         assert_eq!(shown(80), [true; 3]);
         assert_eq!(shown(45), [false, true, true]);

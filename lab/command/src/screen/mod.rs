@@ -20,7 +20,7 @@ use std::fmt::Write as _;
 use surefit_measure::results::TraceResults;
 use surefit_measure::sizes::{HeapSize, Size, counted};
 use surefit_measure::subject::HandleCost;
-use surefit_measure::wrap::width;
+use surefit_measure::wrap::columns as terminal;
 
 pub(crate) use columns::all as all_columns;
 pub(crate) use creep::is_malloc;
@@ -28,7 +28,7 @@ pub(crate) use notes::{Notes, Setting};
 pub(crate) use replay::replay;
 pub(crate) use surefit_measure::spec::shown;
 pub(crate) use verdict::fastest_names as fastest;
-pub(crate) use words::{listed, name, short, wrapped};
+pub(crate) use words::{listed, name, short, wrapped, wrapped_to};
 
 use words::left_out;
 
@@ -112,11 +112,15 @@ pub(crate) fn handle_line(cost: HandleCost) -> String {
 
 /// One trace: its title, its table, and what follows from it.
 pub(crate) fn trace(trace: &TraceResults, notes: &Notes) -> String {
-    let rows = match notes.is_wide {
-        true => columns::wide(trace, notes).to_text(),
-        false => fit::fitted(columns::narrow(trace, notes), width()),
+    let (rows, not_shown) = match notes.is_wide {
+        true => (columns::wide(trace, notes).to_text(), Vec::new()),
+        false => fit::fitted(columns::narrow(trace, notes), terminal()),
     };
     let mut screen = format!("{}\n{rows}\n", wrapped(&title(trace)));
+    if !not_shown.is_empty() {
+        let names = format!("not shown: {} (--wide)", not_shown.join(", "));
+        let _ = writeln!(screen, "{}", wrapped(&names));
+    }
     for line in lines(trace, notes) {
         let _ = writeln!(screen, "{}", wrapped(&line));
     }

@@ -13,9 +13,13 @@ const MOST_NAME: usize = 40;
 /// The text in lines that fit a terminal, broken at blanks; lines after the first begin with two
 /// blanks. A word that is longer than a line is shortened. A unit stays with its number.
 pub(crate) fn wrapped(text: &str) -> String {
-    let width = wrap::width();
+    wrapped_to(text, wrap::width())
+}
+
+/// As [`wrapped()`], to this many columns.
+pub(crate) fn wrapped_to(text: &str, width: usize) -> String {
     let words = text.split(' ').map(|word| elided(word, width - 2));
-    wrap::wrapped(&words.collect::<Vec<_>>().join(" "))
+    wrap::wrapped_to(&words.collect::<Vec<_>>().join(" "), width)
 }
 
 /// An allocator in a sentence or the name of a column: as it is shown, but not too long.
@@ -52,17 +56,16 @@ pub(super) fn left_out(left_out: LeftOut) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{listed, wrapped};
-    use surefit_measure::wrap::width;
+    use super::{listed, wrapped_to};
 
     #[test]
     fn a_word_longer_than_a_line_is_shortened() {
-        let lines = wrapped(&format!("a {} b", "x".repeat(300)));
-        assert!(
-            lines.lines().all(|line| line.chars().count() <= width()),
-            "{lines}"
-        );
-        assert!(lines.contains('…') && lines.ends_with('b'), "{lines}");
+        for width in [40, 80, 100] {
+            let lines = wrapped_to(&format!("a {} b", "x".repeat(300)), width);
+            let longest = lines.lines().map(|line| line.chars().count()).max();
+            assert_eq!(longest, Some(width), "{lines}");
+            assert!(lines.contains('…') && lines.ends_with('b'), "{lines}");
+        }
     }
 
     #[test]

@@ -12,7 +12,7 @@ use surefit_measure::error::one_line;
 use surefit_measure::grid::elided;
 use surefit_measure::output::{self, Format, grouped};
 use surefit_measure::sizes::per_cent;
-use surefit_measure::wrap::width;
+use surefit_measure::wrap::columns;
 use surefit_trace::{Caller, Callers, Frame, Sites};
 
 use crate::call_sites::CallSite;
@@ -82,7 +82,7 @@ pub(super) fn run(files: &[PathBuf], top: usize, format: Format) -> Result<ExitC
             );
         };
         match format {
-            Format::Table => text += &tables(&callers, sites, top),
+            Format::Table => text += &tables(&callers, sites, top, columns()),
             Format::Json => traces.push(TraceSites::new(
                 file.display().to_string(),
                 &callers,
@@ -149,7 +149,8 @@ const NAME_CHARS: usize = 34;
 /// Columns before the names.
 const FIGURES: usize = 33;
 
-fn tables(callers: &Callers, sites: &Sites, top: usize) -> String {
+/// The tables in lines of at most `width` columns; a call that is longer has a line of its own.
+fn tables(callers: &Callers, sites: &Sites, top: usize, width: usize) -> String {
     let mut lines: HashMap<String, Caller> = HashMap::new();
     for caller in &callers.callers {
         let called = CallSite::of(sites, caller.stack, NAME_CHARS).short;
@@ -160,7 +161,7 @@ fn tables(callers: &Callers, sites: &Sites, top: usize) -> String {
         line.live_at_peak_bytes += caller.live_at_peak_bytes;
     }
     let counts = callers.header.counts;
-    let mut text = format!("{}\n", elided(&one_line(&callers.header.name), width()));
+    let mut text = format!("{}\n", elided(&one_line(&callers.header.name), width));
     let orders: [(&str, Figure, Figure, u64); 2] = [
         (
             "requested bytes",
@@ -185,7 +186,7 @@ fn tables(callers: &Callers, sites: &Sites, top: usize) -> String {
                 "{:>15}  {share:>5.1}  {:>8}  {}\n",
                 grouped(bytes(line)),
                 grouped(number(line)),
-                below(called, width())
+                below(called, width)
             );
         }
         text.push('\n');
@@ -242,7 +243,7 @@ mod tests {
         let bytes = trace.to_bytes();
         let reader = CheckedReader::new(&bytes[..]).expect("a trace");
         let callers = Callers::read(reader).expect("sound");
-        let text = tables(&callers, callers.sites.as_ref().expect("some"), 5);
+        let text = tables(&callers, callers.sites.as_ref().expect("some"), 5, 80);
         assert!(
             text.contains("…\n") && text.contains("  < program+0x2\n"),
             "{text}"

@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use anyhow::{Context as _, Result, bail};
 use surefit_measure::output::{self, Format};
 use surefit_measure::progress::Progress;
+use surefit_measure::wrap::width;
 use surefit_recorder::program;
 
 use once::Run;
@@ -74,7 +75,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let document = Document::new(&args.command, args.rounds, rows);
     match args.format {
         Format::Json => output::print_json(&document),
-        Format::Table => output::print(&document.to_text()),
+        Format::Table => output::print(&document.to_text(width())),
     }
 }
 

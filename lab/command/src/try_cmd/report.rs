@@ -10,9 +10,9 @@ use surefit_measure::ratio::{Ratio, median};
 use surefit_measure::results::SCHEMA;
 use surefit_measure::sizes::{Size, counted};
 
-use super::mallocs::Malloc;
+use super::mallocs::{BASE, Malloc};
 use super::once::Took;
-use crate::screen::wrapped;
+use crate::screen::wrapped_to;
 
 /// Fewer rounds than this say nothing for sure: of three rounds of one malloc under two names, one
 /// name is least in all of them in one trial of four.
@@ -36,11 +36,11 @@ pub(crate) struct Document {
     /// The mallocs; glibc is first.
     mallocs: Vec<Row>,
     /// The malloc that took the least processor time in every round of five or more, by
-    /// 1 % or more; absent if none did.
+    /// 1 % or more in the median; absent if none did.
     #[serde(skip_serializing_if = "Option::is_none")]
     least_cpu: Option<String>,
     /// The malloc whose peak of resident memory was the least in every round of five or more,
-    /// by 1 % or more; absent if none was.
+    /// by 1 % or more in the median; absent if none was.
     #[serde(skip_serializing_if = "Option::is_none")]
     least_resident: Option<String>,
 }
@@ -153,7 +153,9 @@ impl Document {
         }
     }
 
-    pub(super) fn to_text(&self) -> String {
+    /// The table and what follows from it; prose has at most `width` columns.
+    pub(super) fn to_text(&self, width: usize) -> String {
+        let wrapped = |text: &str| wrapped_to(text, width);
         let command = one_line(&self.command.join(" "));
         let command = surefit_measure::grid::elided(&command, MOST_TITLE);
         let title = format!(
@@ -214,15 +216,23 @@ impl Document {
             format!("{name} has the least peak of resident memory{times}")
         });
         let said: Vec<_> = cpu.into_iter().chain(resident).collect();
+        let ran = self
+            .mallocs
+            .iter()
+            .filter(|row| row.failed.is_none())
+            .count();
         match said.as_slice() {
+            [] if ran < 2 => format!("No verdict: only {BASE} ran."),
             [] if self.rounds < SURE => "No verdict: that takes five rounds or more.".to_owned(),
-            [] => "No verdict: no malloc is best in every round, by 1 % or more.".to_owned(),
+            [] => "No verdict: no malloc is best in every round, by 1 % or more in the median."
+                .to_owned(),
             said => format!("In every round {}.", said.join(", and ")),
         }
     }
 }
 
-/// The malloc whose figure is the least in every round, and by 1 % or more, if there are others.
+/// The malloc whose figure is the least in every round, and by 1 % or more in the median, if there
+/// are others.
 fn least<'r>(rows: &'r [Row], figure: &dyn Fn(&Row) -> Option<Vec<f64>>) -> Option<&'r str> {
     let ran: Vec<_> = rows.iter().filter(|row| row.failed.is_none()).collect();
     let all: Vec<_> = ran.iter().map(|row| figure(row)).collect::<Option<_>>()?;
@@ -284,7 +294,7 @@ mod tests {
             &[(90, 40), (130, 40), (100, 40), (100, 40), (100, 40)],
         );
         let document = document(vec![glibc, fast, small, gone]);
-        let text = document.to_text();
+        let text = document.to_text(80);
         let expected = "\
 surefit try: sort -u: 5 interleaved rounds; ratios are to glibc, round by round
  malloc  CPU s             ratio  wall s     peak             ratio
@@ -312,16 +322,19 @@ In every round fast takes the least processor time (0.50 x glibc), and small has
         );
         assert!(
             disagree
-                .to_text()
-                .ends_with("no malloc is best in every round, by 1 % or more.\n")
+                .to_text(80)
+                .ends_with("best in every round, by 1 % or more in the median.\n")
         );
         let few = document(rows(4));
-        assert!(few.to_text().ends_with("that takes five rounds or more.\n"));
+        assert!(
+            few.to_text(80)
+                .ends_with("that takes five rounds or more.\n")
+        );
         let near = |cpu| [(cpu, 50); 5];
         let near = document(vec![row(BASE, &near(1000)), row("other", &near(991))]);
         assert_eq!(near.least_cpu, None);
         let alone = document(vec![row(BASE, &[(1, 1); 5])]);
-        assert!(alone.to_text().contains("No verdict"));
+        assert!(alone.to_text(80).ends_with("No verdict: only glibc ran.\n"));
     }
 
     #[test]
@@ -333,7 +346,7 @@ In every round fast takes the least processor time (0.50 x glibc), and small has
         let document = document(rows);
         assert_eq!(document.mallocs[1].resident_over_glibc, None);
         assert_eq!(document.least_cpu.as_deref(), Some("other"));
-        assert!(document.to_text().contains("small"));
+        assert!(document.to_text(80).contains("small"));
     }
 
     #[test]
