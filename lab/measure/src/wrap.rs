@@ -30,8 +30,9 @@ fn at_least(columns: Option<usize>) -> usize {
     columns.unwrap_or(USUAL).max(LEAST)
 }
 
-/// The columns of prose beside tables of so many.
-fn clamped(columns: usize) -> usize {
+/// The columns of prose beside tables of so many: from 40 to 100.
+#[must_use]
+pub fn clamped(columns: usize) -> usize {
     columns.clamp(LEAST, MOST)
 }
 

@@ -20,7 +20,7 @@ use std::fmt::Write as _;
 use surefit_measure::results::TraceResults;
 use surefit_measure::sizes::{HeapSize, Size, counted};
 use surefit_measure::subject::HandleCost;
-use surefit_measure::wrap::columns as terminal;
+use surefit_measure::wrap::{clamped, columns as terminal};
 
 pub(crate) use columns::all as all_columns;
 pub(crate) use creep::is_malloc;
@@ -50,13 +50,18 @@ pub(crate) fn setting(setting: &Setting) -> String {
 
 /// What stands before the first table: what is compared, and what the columns mean.
 pub(crate) fn head(about: &Setting, notes: &Notes, counts_instructions: bool) -> String {
+    head_within(about, notes, counts_instructions, terminal())
+}
+
+/// As [`head()`], on a terminal of so many columns.
+fn head_within(about: &Setting, notes: &Notes, counts_instructions: bool, width: usize) -> String {
     let mut lines = vec![
         format!("surefit compare: {}", setting(about)),
         String::new(),
     ];
     lines.extend(key(notes, counts_instructions));
-    let lines: Vec<_> = lines.iter().map(|line| wrapped(line)).collect();
-    lines.join("\n") + "\n\n"
+    let lines = lines.iter().map(|line| wrapped_to(line, clamped(width)));
+    lines.collect::<Vec<_>>().join("\n") + "\n\n"
 }
 
 /// What the columns mean: a name and its explanation, one a line.
@@ -112,17 +117,23 @@ pub(crate) fn handle_line(cost: HandleCost) -> String {
 
 /// One trace: its title, its table, and what follows from it.
 pub(crate) fn trace(trace: &TraceResults, notes: &Notes) -> String {
+    trace_within(trace, notes, terminal())
+}
+
+/// As [`trace()`], on a terminal of so many columns.
+fn trace_within(trace: &TraceResults, notes: &Notes, width: usize) -> String {
+    let prose = |text: &str| wrapped_to(text, clamped(width));
     let (rows, not_shown) = match notes.is_wide {
         true => (columns::wide(trace, notes).to_text(), Vec::new()),
-        false => fit::fitted(columns::narrow(trace, notes), terminal()),
+        false => fit::fitted(columns::narrow(trace, notes), width),
     };
-    let mut screen = format!("{}\n{rows}\n", wrapped(&title(trace)));
+    let mut screen = format!("{}\n{rows}\n", prose(&title(trace)));
     if !not_shown.is_empty() {
         let names = format!("not shown: {} (--wide)", not_shown.join(", "));
-        let _ = writeln!(screen, "{}", wrapped(&names));
+        let _ = writeln!(screen, "{}", prose(&names));
     }
     for line in lines(trace, notes) {
-        let _ = writeln!(screen, "{}", wrapped(&line));
+        let _ = writeln!(screen, "{}", prose(&line));
     }
     screen
 }

@@ -4,9 +4,18 @@ use surefit_measure::ratio::Ratio;
 use surefit_measure::results::{Ablation, AllocatorResult, ReplayError, TraceResults};
 use surefit_measure::sizes::HeapSize;
 use surefit_measure::spec::Spec;
-use surefit_measure::wrap::width;
 
-use super::{Notes, Setting, foot, head, lines, title, trace};
+use super::{Notes, Setting, head_within, lines, title, trace_within};
+
+const WIDTH: usize = 80;
+
+fn head(about: &Setting, notes: &Notes, counts_instructions: bool) -> String {
+    head_within(about, notes, counts_instructions, WIDTH)
+}
+
+fn trace(results: &TraceResults, notes: &Notes) -> String {
+    trace_within(results, notes, WIDTH)
+}
 
 const SETTING: Setting = Setting {
     traces: 3,
@@ -373,7 +382,7 @@ fn a_library_is_shown_by_its_file() {
         ..row(library, 40.0, 50.0, None)
     });
     let trace = results(rows);
-    let screen = super::trace(&trace, &notes(&trace));
+    let screen = trace_within(&trace, &notes(&trace), WIDTH);
     assert!(!screen.contains("/usr/lib"), "{screen}");
     assert!(screen.contains("libmimalloc.so.2 is fastest"), "{screen}");
 }
@@ -404,14 +413,9 @@ fn no_line_is_wider_than_the_screen() {
             baseline: baseline.to_owned(),
             ..notes(&results)
         };
-        let screen = [
-            head(&SETTING, &notes, true),
-            trace(&results, &notes),
-            foot(true),
-            foot(false),
-        ];
+        let screen = [head(&SETTING, &notes, true), trace(&results, &notes)];
         for line in screen.concat().lines() {
-            assert!(line.chars().count() <= width(), "{line}");
+            assert!(line.chars().count() <= WIDTH, "{line}");
             assert_eq!(line, line.trim_end());
         }
     }
