@@ -150,6 +150,18 @@ sensor() {
   [ "$status" -eq 2 ] || { echo "FAILED: its exit status is $status" && exit 1; }
 }
 
+# steps BOARD: runs the steps of docs/firmware.md for a board in a copy, with our compiler, and compares what they print.
+steps() {
+  local board=$1 name=${target//-/_} script said start=$SECONDS
+  script=$(sed -n "/^# $board\$/,/^\`\`\`/p" docs/firmware.md | grep -v '^rustup\|^```' | sed "s/cargo +nightly/cargo/; s|\"\.\./\.\./|\"$PWD/|")
+  rm -rf "$work/steps" && mkdir -p "$work/steps/firmware" && cp -r firmware/{boards,sensor,src} "$work/steps/firmware"
+  sed -i "s|\"\.\./\.\./|\"$PWD/|" "$work/steps/firmware/sensor/Cargo.toml"
+  export "CARGO_TARGET_${name^^}_LINKER=$folder/$utilities-ld" "CARGO_TARGET_${name^^}_RUSTFLAGS=-Clinker-flavor=ld "
+  said=$(cd "$work/steps" && PATH=$PATH:$folder CARGO_UNSTABLE_BUILD_STD=core bash -ec "$script") || { echo "FAILED: the steps for $board" && exit 1; }
+  echo "-- the steps of docs/firmware.md for $board: $said ($((SECONDS - start)) s)"
+  [ -n "$said" ] && [ "$said" = "$(sed -n 's/.* # prints: //p' <<<"$script")" ] || { echo "FAILED: the page says otherwise" && exit 1; }
+}
+
 # The static bound of each heap call, of the image in which ci/extra/worst.sh searches the worst case of each. No search here: what it
 # found is taken from the file.
 bounds() {
@@ -188,10 +200,13 @@ for board; do
     continue
   fi
   tests "$board"
-  if [ "$board" = mps2-an386 ]; then
-    sensor
-    bounds
-  fi
+  case $board in
+    mps2-an386)
+      sensor
+      bounds
+      ;;
+    microbit | verdex) steps "$board" ;;
+  esac
 done
 if [ -s "$table" ]; then
   printf '%-12s %-10s %8s %8s %8s %8s\n' board processor flash/B RAM/B build/s run/s
