@@ -16,8 +16,12 @@
 
 #define configSUPPORT_STATIC_ALLOCATION 0
 #define configSUPPORT_DYNAMIC_ALLOCATION 1
+#ifndef configTOTAL_HEAP_SIZE
 #define configTOTAL_HEAP_SIZE ((size_t)(64 * 1024))
+#endif
+#ifndef configHEAP_CLEAR_MEMORY_ON_FREE
 #define configHEAP_CLEAR_MEMORY_ON_FREE 1
+#endif
 #define configUSE_MALLOC_FAILED_HOOK 0
 #define configCHECK_FOR_STACK_OVERFLOW 2
 
