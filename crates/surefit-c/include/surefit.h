@@ -24,6 +24,10 @@
 // The bytes of memory that surefit_config_build needs at most, on any machine.
 #define SUREFIT_CONFIG_BYTES 4096
 
+// The bytes of memory that surefit_config_build needs at most, on any machine, of a library
+// without the feature `many-classes`.
+#define SUREFIT_SMALL_CONFIG_BYTES 1280
+
 // The bytes of a region that a heap's control structure takes at most, on any machine.
 #define SUREFIT_CONTROL_BYTES 512
 

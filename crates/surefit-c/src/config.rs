@@ -51,6 +51,14 @@ pub const SUREFIT_CONFIG_BYTES: usize = 4096;
 const _: () =
     assert!(size_of::<surefit_config>() + align_of::<surefit_config>() - 1 <= SUREFIT_CONFIG_BYTES);
 
+/// The bytes of memory that surefit_config_build needs at most, on any machine, of a library
+/// without the feature `many-classes`.
+pub const SUREFIT_SMALL_CONFIG_BYTES: usize = 1280;
+#[cfg(not(feature = "many-classes"))]
+const _: () = assert!(
+    size_of::<surefit_config>() + align_of::<surefit_config>() - 1 <= SUREFIT_SMALL_CONFIG_BYTES
+);
+
 /// For regions of up to 32 KiB: pages of 1 KiB, six sizes of page-blocks, words of two bytes, one
 /// move per free at most.
 #[unsafe(no_mangle)]

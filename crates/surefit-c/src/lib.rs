@@ -55,8 +55,8 @@ pub use certify::{surefit_certificate, surefit_certify, surefit_demand, surefit_
 #[cfg(all(feature = "holes", feature = "many-classes"))]
 pub use config::surefit_config_standard;
 pub use config::{
-    SUREFIT_CONFIG_BYTES, surefit_config, surefit_config_build, surefit_config_bytes,
-    surefit_config_micro, surefit_config_tiny, surefit_options,
+    SUREFIT_CONFIG_BYTES, SUREFIT_SMALL_CONFIG_BYTES, surefit_config, surefit_config_build,
+    surefit_config_bytes, surefit_config_micro, surefit_config_tiny, surefit_options,
 };
 pub use heap::{
     SUREFIT_CONTROL_BYTES, surefit_acquire, surefit_alloc, surefit_alloc_zeroed, surefit_can_alloc,

@@ -19,6 +19,7 @@ use super::asked::Asked;
 use super::certified::{options, report};
 use super::demand_file::Peak;
 use super::needed::Resizes;
+use super::report::Report;
 use super::stated::most_of;
 
 /// The configuration, the first reading of the demand and its certificate, as a header that calls
@@ -45,6 +46,7 @@ pub(super) fn header(heap_name: &str, asked: &Asked, spec: &Spec) -> Result<Stri
     let origin = report.origin().map(|line| in_comment(&line));
     let origin = origin.into_iter().chain(heap.wider.clone());
     let origin: String = origin.map(|line| format!("\n * {line}")).collect();
+    let origin = origin + &differing(&heap, &report).unwrap_or_default();
     let text = text(&title, &origin, config, &built, &heap);
     Ok(named(&text, heap_name))
 }
@@ -329,6 +331,55 @@ fn in_comment(line: &str) -> String {
     one_line(line).replace("*/", "* /").replace("/*", "/ *")
 }
 
+/// How the bytes differ from those that the command prints without `--emit`; nothing if the demand
+/// is another one.
+fn differing(heap: &Heap, report: &Report) -> Option<String> {
+    let (alignment, control) = (report.parts.alignment_bytes, report.parts.control_bytes);
+    let certified = heap.certificate.aligned_bytes as u64;
+    let keys = (certified + alignment + control).checked_sub(report.heap_bytes)?;
+    heap.wider.is_none().then(|| {
+        format!(
+            "
+ *
+ * Of the {} bytes that `surefit certify` prints, {} are for a region at any address, and {} for the
+ * control structure in Rust. The bytes here have neither, and {} more for keys.",
+            grouped(report.heap_bytes),
+            grouped(alignment),
+            grouped(control),
+            grouped(keys),
+        )
+    })
+}
+
+/// How many bytes of RAM a configuration that is built takes.
+const CONFIG_BYTES: &str = "\
+/* Bytes of RAM beside the region, for the configuration. Define it before this header as
+ * SUREFIT_SMALL_CONFIG_BYTES if the library has no feature `many-classes`. */
+#ifndef HEAP_CONFIG_BYTES
+#define HEAP_CONFIG_BYTES SUREFIT_CONFIG_BYTES
+#endif
+
+";
+
+/// What makes the heap of a configuration.
+fn initialised(built: &Built) -> String {
+    match built.named {
+        Some(named) => format!(
+            "    return surefit_heap_init(heap_memory, sizeof heap_memory, {named}(), heap);\n"
+        ),
+        None => format!(
+            "    static unsigned char place[HEAP_CONFIG_BYTES];
+{}    static const surefit_options options = {};
+    const surefit_config *config = NULL;
+    surefit_status status = surefit_config_build(place, sizeof place, &options, &config);
+    if (status != SUREFIT_STATUS_OK) return status;
+    return surefit_heap_init(heap_memory, sizeof heap_memory, config, heap);
+",
+            built.sizes, built.options
+        ),
+    }
+}
+
 fn text(title: &str, origin: &str, config: &Config, built: &Built, heap: &Heap) -> String {
     let certificate = &heap.certificate;
     let mut text = format!(
@@ -379,30 +430,17 @@ HEAP_STATIC_ASSERT(sizeof heap_memory == HEAP_CERTIFIED_BYTES + 512,
         peaks = heap.peaks,
         demand = heap.demand,
     );
-    let initialised = match built.named {
-        Some(named) => format!(
-            "    return surefit_heap_init(heap_memory, sizeof heap_memory, {named}(), heap);\n"
-        ),
-        None => format!(
-            "    static unsigned char place[SUREFIT_CONFIG_BYTES];
-{}    static const surefit_options options = {};
-    const surefit_config *config = NULL;
-    surefit_status status = surefit_config_build(place, sizeof place, &options, &config);
-    if (status != SUREFIT_STATUS_OK) return status;
-    return surefit_heap_init(heap_memory, sizeof heap_memory, config, heap);
-",
-            built.sizes, built.options
-        ),
-    };
     // Writing to a string does not fail.
     let _ = write!(
         text,
-        "/* Makes the heap: once, before anything else. */
+        "{}/* Makes the heap: once, before anything else. */
 static inline surefit_status heap_init(surefit_heap **heap) {{
-{initialised}}}
+{}}}
 
 #endif
-"
+",
+        built.named.map_or(CONFIG_BYTES, |_| ""),
+        initialised(built),
     );
     text
 }

@@ -126,10 +126,29 @@ fn an_emitted_region_is_that_of_the_table() {
             assert!(!header.contains("cannot say"), "{what}: {header}");
             let emitted = number_after(&header, "HEAP_CERTIFIED_BYTES ");
             assert_eq!(emitted, region(&table), "{what}: {header}");
+            assert!(
+                header.contains("have neither, and 0 more for keys"),
+                "{what}: {header}"
+            );
             let moved = number_after(&header, "HEAP_MOVED_BYTES_MAX ");
             assert_eq!(moved, bytes(&table["moved_bytes_max_per_op"]), "{what}");
         }
     }
+}
+
+/// The table of handles and the header of keys are two sums: the header says how they differ.
+#[test]
+fn a_header_says_how_it_differs_from_the_table() {
+    let file = demand(ALIGNED);
+    let options = ["--demand", file.path().to_str().expect("a plain name")];
+    let table = certify(&options);
+    let header = emit("c", &options).replace(',', "");
+    let printed = number_after(&header, "Of the ");
+    assert_eq!(printed, bytes(&table["heap_bytes"]), "{header}");
+    let keys = number_after(&header, "have neither and ");
+    let certified = number_after(&header, "HEAP_CERTIFIED_BYTES ");
+    assert_eq!(certified, region(&table) + keys, "{header}");
+    assert!(keys > 0);
 }
 
 /// `surefit_demand` says size-classes by the largest request; a trace may use any.
@@ -148,6 +167,10 @@ fn a_header_for_more_size_classes_than_the_table_says_so() {
     let header = emit("c", &options);
     let told = "surefit_demand cannot say which 2 size-classes the demand has";
     assert!(header.contains(told), "{header}");
+    assert!(
+        !header.contains("that `surefit certify` prints"),
+        "{header}"
+    );
     assert!(number_after(&header, "HEAP_CERTIFIED_BYTES ") >= region(&table));
 }
 

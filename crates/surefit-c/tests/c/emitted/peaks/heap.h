@@ -1,7 +1,10 @@
 /* The heap of heap_4k.json, in the configuration cf:page=1K,width=16,spacing=1/4,k=1.
  *
  * Written by `surefit certify --emit c`. The region suffices for every order of calls within the
- * demand. One free makes at most 1 move and copies at most 200 bytes. */
+ * demand. One free makes at most 1 move and copies at most 200 bytes.
+ *
+ * Of the 4,919 bytes that `surefit certify` prints, 1,023 are for a region at any address, and 360 for the
+ * control structure in Rust. The bytes here have neither, and 312 more for keys. */
 #ifndef HEAP_H
 #define HEAP_H
 
