@@ -6,6 +6,7 @@ use core::mem::MaybeUninit;
 use surefit_compact::{Config, EntryHeap, SizeClass, Wide};
 use surefit_core::Refused;
 
+use super::cost::least;
 use super::division::Division;
 use super::pieces::Pieces;
 use super::stub::{STUB, WORD};
@@ -44,7 +45,7 @@ impl<'m> CompactFit<'m> {
         Self {
             pieces: Pieces::none(pieces),
             stubs: class(0),
-            least: geometry.smallest_request(class(1)),
+            least: least(geometry),
             most: largest_request(&heap).min(MOST),
             heap,
             refused: 0,

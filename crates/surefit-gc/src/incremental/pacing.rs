@@ -51,7 +51,8 @@ impl<S: Stepwise, K: Clock> Incremental<'_, S, K> {
     }
 
     /// The pauses that the schedule made, those of requests that found no room, and the time that
-    /// the program offered. Steps that the program calls itself are not among them.
+    /// the program offered. Steps that the program calls itself are not among them. In ticks of the
+    /// clock: all are 0 if it [stands still](Clock::stands_still).
     #[must_use]
     pub const fn pauses(&self) -> &Pauses {
         self.pacer.pauses()

@@ -107,3 +107,35 @@ fn requests_of_every_size_wait_as_certified_over_few_long_classes() {
         }
     }
 }
+
+/// The least requests take page-blocks of the second class, whatever set of classes is declared for
+/// them: that of the requests as the program makes them is enough.
+#[test]
+fn the_least_requests_fit_the_classes_that_are_declared_for_them() {
+    for config in super::configs() {
+        for bytes in [1, 4, 8, 9, 12, 16, 24] {
+            let cost = CompactFit::cost(&config, bytes).expect("served");
+            let program = Program {
+                live: cost.times(900),
+                roots: 900,
+                weak: 0,
+            };
+            let headroom = Headroom::ByWork(cost.times(600));
+            let classes = ClassSet::of_requests(config.geometry(), bytes);
+            let certificate = CompactFit::certify(&config, classes, &program, &headroom);
+            let certificate = certificate.expect("fits");
+            let mut random = Random(3);
+            let mut act = |run: &mut Run<'_, CompactFit<'_>>| {
+                for _ in 0..5000 {
+                    run.allocate(bytes, &mut |roots| random.below(roots));
+                }
+            };
+            let (kept, most) = run(&config, &certificate, &program, 0, &mut act);
+            let seen = format!(
+                "{bytes} bytes, {}: {most:?}",
+                config.geometry().page_bytes()
+            );
+            assert!(kept && most.is_within(certificate.occupied), "{seen}");
+        }
+    }
+}
