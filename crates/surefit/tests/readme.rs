@@ -403,9 +403,9 @@ mod values {
     /// A cell that is taken out of another while a cycle marks is kept.
     #[test]
     fn a_language_with_tags_in_steps() -> Result<(), Box<dyn Error>> {
-        type Space<'m> = FreeList<'m, Segregated<Bitmap, Immediate, Tree, 256>>;
+        type Lists<'m> = FreeList<'m, Segregated<Bitmap, Immediate, Tree, 256>>;
         let (mut memory, mut language) = (super::memory(), Language { stack: Vec::new() });
-        let heap = Collector::<Space<'_>>::new(&mut memory, Settings::default())?;
+        let heap = Collector::<Lists<'_>>::new(&mut memory, Settings::default())?;
         let mut heap = Incremental::over(heap);
         let outer = heap.alloc(&mut language, 12)?;
         language.stack.push(Value(2 * outer.number()));
@@ -426,9 +426,9 @@ fn first() -> Result<Object, Box<dyn Error>> {
     use surefit::freelist::{Bitmap, Immediate, Segregated, Tree};
     use surefit::gc::{Collector, FreeList, Settings};
 
-    type Space<'m> = FreeList<'m, Segregated<Bitmap, Immediate, Tree, 256>>;
+    type Lists<'m> = FreeList<'m, Segregated<Bitmap, Immediate, Tree, 256>>;
     let mut memory = memory();
-    let mut heap = Collector::<Space<'_>>::new(&mut memory, Settings::default())?;
+    let mut heap = Collector::<Lists<'_>>::new(&mut memory, Settings::default())?;
     Ok(heap.alloc(&mut Language, 12)?)
 }
 
@@ -441,8 +441,8 @@ fn collector(mut memory: Vec<MaybeUninit<u8>>, mut language: Language, tail: Obj
     use surefit::freelist::{Bitmap, Immediate, Segregated, Tree};
     use surefit::gc::{Collector, FreeList, Settings};
 
-    type Space<'m> = FreeList<'m, Segregated<Bitmap, Immediate, Tree, 256>>; // or any other with boundary tags
-    let mut heap = Collector::<Space>::new(&mut memory, Settings::default())?;
+    type Lists<'m> = FreeList<'m, Segregated<Bitmap, Immediate, Tree, 256>>; // or any other with boundary tags
+    let mut heap = Collector::<Lists>::new(&mut memory, Settings::default())?;
     let cell = heap.alloc(&mut language, 12)?; // if there is no room, it first frees what the roots do not lead to
     heap.store(cell, 1, Some(tail)); // checked: a reference to a dead object is detected, never followed
 
@@ -483,8 +483,8 @@ fn generations(mut memory: Vec<MaybeUninit<u8>>, mut language: Language, tail: O
     use surefit::freelist::{Bitmap, Immediate, Segregated, Tree};
     use surefit::gc::{Collector, FreeList, Generational, Settings};
 
-    type Space<'m> = FreeList<'m, Segregated<Bitmap, Immediate, Tree, 256>>;
-    let heap = Collector::<Space>::new(&mut memory, Settings::default())?;
+    type Lists<'m> = FreeList<'m, Segregated<Bitmap, Immediate, Tree, 256>>;
+    let heap = Collector::<Lists>::new(&mut memory, Settings::default())?;
     let mut heap = Generational::over(heap);
     let cell = heap.alloc(&mut language, 12)?;
     heap.store(cell, 1, Some(tail)); // remembers the cell, if it is old and the tail is young
