@@ -112,20 +112,15 @@ impl Known {
     }
 }
 
-/// How an allocator is named that is the library of this file, which served a recorded program:
-/// `jemalloc`, or `preload:PATH`. `None` if neither the file nor a known library of that name is on
-/// this machine.
+/// The known library whose file is called so; `None` if there is none, or if it is not on this
+/// machine. Only the name of the file counts, and the library is the one that [`Known::find`] finds:
+/// a file that somebody else names is never taken.
 #[must_use]
-pub fn that_served(file: &Path) -> Option<String> {
+pub fn called_like(file: &Path) -> Option<&'static Known> {
     let name = file.file_name()?.to_str()?;
     let is_it = |known: &&Known| known.files.iter().any(|file| name.starts_with(file));
-    if let Some(known) = KNOWN.iter().find(is_it) {
-        if let Ok(Some(_)) = known.find() {
-            return Some(known.name.to_owned());
-        }
-    }
-    let file = preloadable(name, file).ok()?;
-    Some(format!("preload:{}", file.display()))
+    let known = KNOWN.iter().find(is_it)?;
+    matches!(known.find(), Ok(Some(_))).then_some(known)
 }
 
 /// The whole path of a library that the loader can preload: it splits names at spaces and colons.
@@ -152,7 +147,7 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    use super::{KNOWN, OURS, known, preloadable, that_served};
+    use super::{KNOWN, OURS, called_like, known, preloadable};
 
     #[test]
     fn the_best_file_of_the_first_folder_is_taken_and_others_are_missing() {
@@ -184,16 +179,19 @@ mod tests {
     }
 
     #[test]
-    fn the_library_that_served_a_program_is_named_if_it_is_here() {
+    fn a_file_stands_for_a_library_that_this_machine_has_and_is_never_taken_itself() {
         let folder = tempfile::tempdir().expect("a folder");
-        let file = folder.path().join("libhoard.so.3");
-        assert_eq!(that_served(&file), None);
-        fs::write(&file, "").expect("a file");
-        let whole = file.canonicalize().expect("a file");
-        assert_eq!(
-            that_served(&file),
-            Some(format!("preload:{}", whole.display()))
-        );
+        for name in ["libhoard.so.3", "jemalloc", "libjemalloc"] {
+            let file = folder.path().join(name);
+            fs::write(&file, "").expect("a file");
+            assert!(called_like(&file).is_none(), "{name}");
+        }
+        for known in KNOWN {
+            let is_here = matches!(known.find(), Ok(Some(_)));
+            let file = folder.path().join(format!("{}.7", known.files[0]));
+            let found = called_like(&file).map(|known| known.name);
+            assert_eq!(found, is_here.then_some(known.name));
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use surefit_trace::{Beside, Counts, Facts};
+use surefit_trace::{Beside, Counts, Facts, TraceError};
 
 use crate::error::{complain, one_line};
 use crate::results::BesideMalloc;
@@ -13,13 +13,25 @@ use crate::sizes::Size;
 /// facts are named on standard error, and left out.
 #[must_use]
 pub fn facts(file: &Path) -> Option<Facts> {
-    if !file.is_file() {
-        return None;
-    }
-    Facts::load(file).unwrap_or_else(|error| {
+    load(file).unwrap_or_else(|error| {
         complain(&one_line(&error.to_string()));
         None
     })
+}
+
+/// As [`facts`], without a word on damaged ones: for who loads the trace as well.
+#[must_use]
+pub fn sound_facts(file: &Path) -> Option<Facts> {
+    load(file).ok().flatten()
+}
+
+/// What is no regular file cannot be opened twice.
+fn load(file: &Path) -> Result<Option<Facts>, TraceError> {
+    if file.is_file() {
+        Facts::load(file)
+    } else {
+        Ok(None)
+    }
 }
 
 impl BesideMalloc {

@@ -1,23 +1,38 @@
 //! The libraries that served recorded programs, as allocators to compare with.
+//!
+//! A trace may come from anybody, so what it says loads nothing: it can only point to a library
+//! that this command knows, and that this machine has. Any other is named for the user to add.
 
 use std::path::{Path, PathBuf};
 
-use surefit_measure::libraries::that_served;
+use surefit_measure::error::{complain, one_line};
+use surefit_measure::libraries::called_like;
+use surefit_measure::recorded;
 use surefit_measure::spec::Spec;
-use surefit_trace::Facts;
 
-/// The malloc libraries that served the programs of these traces, as far as their recordings say
-/// it and this machine has them; each once.
+/// The known malloc libraries that served the programs of these traces, as far as their recordings
+/// say it and this machine has them; each once. A line on standard error names each other library,
+/// and how to add it.
 pub(super) fn allocators(files: &[PathBuf]) -> Vec<Spec> {
     let mut specs: Vec<Spec> = Vec::new();
     for file in files {
-        let facts = Facts::load(file).ok().flatten();
-        let served = facts.and_then(|facts| that_served(Path::new(&facts.allocator?)));
-        let spec = served.and_then(|name| Spec::parse(&name).ok());
-        let is_new = |spec: &Spec| specs.iter().all(|known| known.as_str() != spec.as_str());
-        if let Some(spec) = spec.filter(is_new) {
-            specs.push(spec);
+        let Some(library) = recorded::sound_facts(file).and_then(|facts| facts.allocator) else {
+            continue;
+        };
+        let known = called_like(Path::new(&library)).and_then(|it| Spec::parse(it.name).ok());
+        match known {
+            None => complain(&one_line(&left_to_the_user(file, &library))),
+            Some(spec) if specs.iter().any(|it| it.as_str() == spec.as_str()) => {}
+            Some(spec) => specs.push(spec),
         }
     }
     specs
+}
+
+fn left_to_the_user(file: &Path, library: &str) -> String {
+    format!(
+        "{}: its malloc was that of {library}, which is not loaded because a trace names it; if you \
+         trust it, --allocators cf,tlsf,system,preload:{library} compares with it",
+        file.display()
+    )
 }

@@ -46,6 +46,8 @@ mod schemas;
 mod second_run;
 mod shared_heaps;
 mod shell_files;
+#[cfg(target_os = "linux")]
+mod strangers;
 mod trace_and_gen;
 #[cfg(target_os = "linux")]
 mod try_program;
