@@ -4,6 +4,8 @@
 use crate::common::{error_line, result, small_trace, surefit};
 use predicates_free::has;
 use serde_json::Value;
+use std::process::Command;
+use surefit_trace::{Call, Event, Op, Trace};
 
 /// Plain checks on text, so that no further crate is needed.
 mod predicates_free {
@@ -340,4 +342,38 @@ fn threads_go_with_the_platforms_malloc_only() {
     assert!(error_line(&output, 2).contains("replays on system and preload:PATH only"));
     let row = result(&trace.path, "system", &["--threads"]);
     assert_eq!(row["completed"], true);
+}
+
+/// Six hundred threads that live at once, in an address space that has no room for their stacks.
+#[test]
+#[cfg(target_os = "linux")]
+fn threads_that_the_system_refuses_are_one_line() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("many.sft");
+    let of = |thread: u16, op| Event::new(thread, op);
+    let call = Call::Malloc;
+    let alloc = |thread: u16| {
+        let id = u32::from(thread);
+        of(thread, Op::Alloc { id, size: 64, call })
+    };
+    let free = |thread: u16| {
+        of(
+            thread,
+            Op::Free {
+                id: u32::from(thread),
+            },
+        )
+    };
+    let events = (0..600).map(alloc).chain((0..600).map(free));
+    let trace = Trace::new("many", events.collect()).expect("a sound trace");
+    std::fs::write(&file, trace.to_bytes()).expect("written");
+    let shell = "ulimit -v 400000; exec \"$0\" replay --threads --allocator system \"$1\"";
+    let output = Command::new("sh")
+        .args(["-c", shell])
+        .arg(surefit().get_program())
+        .arg(&file)
+        .output()
+        .expect("the command runs");
+    let line = error_line(&output, 2);
+    assert!(line.contains("thread"), "{line}");
 }

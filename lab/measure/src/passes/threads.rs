@@ -9,7 +9,8 @@
 //! Within a span, the calls for one object keep their order: each waits until the previous call for
 //! that object is done, on any thread. So a free waits for its allocation. Nothing else is ordered.
 //! An event waits only for an earlier event, so the earliest event that is not done can always
-//! proceed.
+//! proceed. If a thread cannot begin, or unwinds, nobody waits any more: all end, and the replay
+//! says why.
 //!
 //! # Invariants
 //! - C1: the call number k of an object runs when `done` is k; it alone touches `address` until it
@@ -18,13 +19,14 @@
 //!   call carries.
 
 use std::alloc::Layout;
+use std::io;
 use std::ops::Range;
 use std::ptr::{self, NonNull};
-use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
-use std::thread::{self, Thread};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+use std::thread::{self, Builder, ScopedJoinHandle, Thread};
 use std::time::Instant;
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use surefit_os::platform;
 use surefit_trace::Trace;
 
@@ -137,7 +139,7 @@ impl Threads {
     /// nanoseconds.
     ///
     /// # Errors
-    /// The malloc refused a request.
+    /// The malloc refused a request; a thread cannot begin, or panicked.
     pub fn run(&self, write: Write) -> Result<u64> {
         self.replay(move |step, address| call_platform(step, address, write))
     }
@@ -145,7 +147,7 @@ impl Threads {
     /// The same without any call: the cost of threads, of waiting and of finding objects.
     ///
     /// # Errors
-    /// Never; the signature is that of [`Threads::run`].
+    /// A thread cannot begin.
     pub fn run_empty(&self) -> Result<u64> {
         self.replay(|_, address| Some(address))
     }
@@ -155,34 +157,54 @@ impl Threads {
         let before = Instant::now();
         let served = thread::scope(|scope| {
             let mut running: Vec<_> = self.parts.iter().map(|_| None).collect();
-            let mut served = true;
-            for (number, span) in self.spans.iter().enumerate() {
-                if let Some(thread) = span.begins {
-                    let (part, objects, stage) = (&self.parts[thread], &self.objects, &stage);
-                    running[thread] = Some(scope.spawn(move || part.run(stage, objects, call)));
-                }
-                stage.open(number, span.busy.len());
-                for worker in span
-                    .busy
-                    .iter()
-                    .filter_map(|thread| running[*thread].as_ref())
-                {
-                    worker.thread().unpark();
-                }
-                stage.wait_for_all();
-                for thread in &span.ends {
-                    let worker = running[*thread].take();
-                    served &= worker.is_none_or(|worker| worker.join().unwrap_or(false));
-                }
+            let served = self.direct(&stage, &mut running, |thread| {
+                let (part, objects, stage) = (&self.parts[thread], &self.objects, &stage);
+                Builder::new().spawn_scoped(scope, move || part.run(stage, objects, call))
+            });
+            if served.is_err() {
+                stage.fail();
             }
-            served
+            // None are left unless the replay has failed.
+            let left = running.into_iter().flatten().map(ended);
+            left.fold(served, |served, left| Ok(served? & left?))
         });
         let took = before.elapsed();
         self.free_left();
-        if !served {
+        if !served? {
             return Err(Broken("the platform's malloc refused a request".to_owned()).into());
         }
         Ok(took.as_nanos() as u64)
+    }
+
+    /// Opens one span after the other; begins threads, and joins them. Returns whether every
+    /// request was served. If a thread fails, it returns early: whoever joins the others sees why.
+    ///
+    /// # Errors
+    /// A thread cannot begin, or has failed.
+    fn direct<'scope>(
+        &self,
+        stage: &Stage,
+        running: &mut [Option<ScopedJoinHandle<'scope, bool>>],
+        begin: impl Fn(usize) -> io::Result<ScopedJoinHandle<'scope, bool>>,
+    ) -> Result<bool> {
+        let mut served = true;
+        for (number, span) in self.spans.iter().enumerate() {
+            if let Some(thread) = span.begins {
+                running[thread] = Some(begin(thread).map_err(|error| not_begun(thread, &error))?);
+            }
+            stage.open(number, span.busy.len());
+            let busy = span.busy.iter();
+            for worker in busy.filter_map(|thread| running[*thread].as_ref()) {
+                worker.thread().unpark();
+            }
+            if !stage.wait_for_all() {
+                break;
+            }
+            for thread in &span.ends {
+                served &= running[*thread].take().map_or(Ok(true), ended)?;
+            }
+        }
+        Ok(served)
     }
 
     /// Frees the objects that the trace never frees, and prepares the objects for another replay.
@@ -192,11 +214,33 @@ impl Threads {
             if let Some(left) =
                 NonNull::new(object.address.swap(ptr::null_mut(), Ordering::Acquire))
             {
-                // SAFETY: all threads have ended, so nobody else uses the object; it is live (C2).
+                // SAFETY: all threads have ended, so nobody else uses the object; it is live (C2). A
+                // call that unwinds does so before it reaches malloc: it leaves the object as it was.
                 unsafe { platform::free(left) };
             }
         }
     }
+}
+
+fn not_begun(thread: usize, error: &io::Error) -> anyhow::Error {
+    anyhow!(
+        "the replay cannot begin thread {thread} of the trace: {error}; raise `ulimit -u` and \
+         `ulimit -v`, or leave --threads out"
+    )
+}
+
+/// Waits for the end of a thread. Returns whether every request of it was served.
+///
+/// # Errors
+/// It panicked.
+fn ended(worker: ScopedJoinHandle<'_, bool>) -> Result<bool> {
+    worker.thread().unpark();
+    worker.join().map_err(|panic| {
+        let said = panic.downcast_ref::<String>().map(String::as_str);
+        let said = said.or_else(|| panic.downcast_ref::<&str>().copied());
+        let said = said.unwrap_or("it panicked");
+        Broken(format!("a thread of the replay failed: {said}")).into()
+    })
 }
 
 /// Where the replay is.
@@ -206,6 +250,8 @@ struct Stage {
     opened: AtomicUsize,
     /// How many threads are still busy in it.
     busy: AtomicUsize,
+    /// Whether a thread has failed: then nobody waits any more.
+    has_failed: AtomicBool,
     /// Who opens spans.
     director: Thread,
 }
@@ -215,6 +261,7 @@ impl Stage {
         Self {
             opened: AtomicUsize::new(0),
             busy: AtomicUsize::new(0),
+            has_failed: AtomicBool::new(false),
             director: thread::current(),
         }
     }
@@ -224,22 +271,50 @@ impl Stage {
         self.opened.store(span + 1, Ordering::Release);
     }
 
-    fn wait_for_all(&self) {
-        while self.busy.load(Ordering::Acquire) > 0 {
-            thread::park();
-        }
+    /// Returns false if a thread has failed.
+    fn wait_for_all(&self) -> bool {
+        self.park_until(|| self.busy.load(Ordering::Acquire) == 0)
     }
 
-    fn wait_for(&self, span: usize) {
-        while self.opened.load(Ordering::Acquire) <= span {
+    /// Returns false if a thread has failed.
+    fn wait_for(&self, span: usize) -> bool {
+        self.park_until(|| self.opened.load(Ordering::Acquire) > span)
+    }
+
+    fn park_until(&self, is_so: impl Fn() -> bool) -> bool {
+        while !is_so() {
+            if self.has_failed() {
+                return false;
+            }
             thread::park();
         }
+        true
+    }
+
+    fn has_failed(&self) -> bool {
+        self.has_failed.load(Ordering::Acquire)
+    }
+
+    fn fail(&self) {
+        self.has_failed.store(true, Ordering::Release);
+        self.director.unpark();
     }
 
     /// A thread has done its turns of the span.
     fn done(&self) {
         if self.busy.fetch_sub(1, Ordering::AcqRel) == 1 {
             self.director.unpark();
+        }
+    }
+}
+
+/// Says that the replay has failed if its thread unwinds.
+struct Working<'s>(&'s Stage);
+
+impl Drop for Working<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.fail();
         }
     }
 }
@@ -261,17 +336,20 @@ impl Part {
         }
     }
 
-    /// Replays it, span by span; returns false if a request was refused.
+    /// Replays it, span by span, until a thread fails; returns false if a request was refused.
     fn run(
         &self,
         stage: &Stage,
         objects: &[Shared],
         call: impl Fn(Step, *mut u8) -> Option<*mut u8> + Copy,
     ) -> bool {
+        let _working = Working(stage);
         let mut served = true;
         for (span, turns) in &self.spans {
-            stage.wait_for(*span);
-            served &= serve(&self.turns[turns.clone()], objects, call);
+            if !stage.wait_for(*span) {
+                break;
+            }
+            served &= serve(stage, &self.turns[turns.clone()], objects, call);
             stage.done();
         }
         served
@@ -293,17 +371,23 @@ impl Shared {
         }
     }
 
-    /// Waits until call number `call` of the object may run.
-    fn wait_for(&self, call: u32) {
+    /// Waits until call number `call` of the object may run. Returns false if a thread has failed,
+    /// which may be the one that is waited for.
+    fn wait_for(&self, call: u32, stage: &Stage) -> bool {
         while self.done.load(Ordering::Acquire) != call {
+            if stage.has_failed() {
+                return false;
+            }
             thread::yield_now();
         }
+        true
     }
 }
 
-/// Replays turns of one thread; returns false if a request was refused. A refused object
-/// counts as freed, so that no thread waits for it forever.
+/// Replays turns of one thread; returns false if a request was refused, or a thread has failed. A
+/// refused object counts as freed, so that no thread waits for it forever.
 fn serve(
+    stage: &Stage,
     turns: &[Turn],
     objects: &[Shared],
     call: impl Fn(Step, *mut u8) -> Option<*mut u8>,
@@ -311,7 +395,9 @@ fn serve(
     let mut served = true;
     for turn in turns {
         let object = &objects[turn.object as usize];
-        object.wait_for(turn.call);
+        if !object.wait_for(turn.call, stage) {
+            return false;
+        }
         let address = call(turn.step, object.address.load(Ordering::Relaxed));
         served &= address.is_some();
         object
@@ -357,7 +443,7 @@ fn resize(live: NonNull<u8>, layout: Layout, new_size: usize) -> Option<NonNull<
 #[cfg(test)]
 mod tests {
     use super::{Threads, Write};
-    use crate::steps::Steps;
+    use crate::steps::{Action, Steps};
     use surefit_trace::{Call, Event, Op, Trace};
 
     #[test]
@@ -425,5 +511,36 @@ mod tests {
         }
         assert_eq!(alive, 0, "all have ended");
         threads.run(Write::EveryPage).expect("malloc serves it");
+    }
+
+    /// Three threads that begin in the order of their numbers: the first two pass objects on, and
+    /// the third waits from its first event to the last of all.
+    fn passed_on() -> Threads {
+        let call = Call::Malloc;
+        let alloc = |thread, id, size| Event::new(thread, Op::Alloc { id, size, call });
+        let mut events: Vec<_> = (0..3).map(|id| alloc(id, u32::from(id), 8)).collect();
+        for id in 3..=600 {
+            events.extend([alloc(0, id, 9000), Event::new(1, Op::Free { id })]);
+        }
+        events.push(Event::new(2, Op::Free { id: 2 }));
+        let trace = Trace::new("passed on", events).expect("sound");
+        let steps = Steps::new(&trace).expect("small");
+        Threads::new(&trace, &steps).expect("small")
+    }
+
+    #[test]
+    fn a_thread_that_panics_ends_the_replay() {
+        let threads = passed_on();
+        for broken in [Action::Allocate, Action::Free] {
+            let replayed = threads.replay(|step, address| {
+                let is_theirs = step.action == broken && step.size == 9000;
+                assert!(!is_theirs, "a call that breaks");
+                Some(address)
+            });
+            let error = replayed.expect_err("it panicked").to_string();
+            assert!(error.contains("a call that breaks"), "{broken:?}: {error}");
+        }
+        // Nothing of it is left for the next replay.
+        threads.run(Write::First).expect("malloc serves it");
     }
 }
