@@ -32,8 +32,8 @@ const MOST_TEXT_BYTES: usize = 1 << 16;
 /// The most bytes of a frame of facts.
 pub(crate) const MOST_BYTES: usize = HEAD_BYTES + MOST_TEXT_BYTES + FOOT_BYTES;
 
-/// What is known of a recorded process. Each part may be missing; a newer recorder may say more,
-/// which is left out here.
+/// What is known of a recorded process. Each part may be missing: times and growth are if the log
+/// ended before the recording did. A newer recorder may say more, which is left out here.
 ///
 /// # Examples
 /// ```

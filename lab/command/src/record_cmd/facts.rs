@@ -20,19 +20,29 @@ pub(super) struct Watched {
     pub(super) has_ended: bool,
     /// A function of the allocator that it brings, if it does.
     pub(super) own_allocator: Option<String>,
-    /// Whether the user asks for malloc's part only.
-    pub(super) is_malloc_only: bool,
 }
 
-/// The facts of a process.
-pub(super) fn of(log: &Described, watched: Option<&Watched>, has_stacks: bool) -> Facts {
+/// What the user asked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked {
+    /// The callers as well.
+    pub(super) stacks: bool,
+    /// Malloc's part only, of every process.
+    pub(super) malloc_only: bool,
+}
+
+/// The facts of a process. Where its log was cut, what the whole process took is not known: it
+/// would be set against a part of the calls.
+pub(super) fn of(log: &Described, watched: Option<&Watched>, asked: Asked) -> Facts {
     let inside = log.seen;
     let watched = watched.filter(|it| it.pid == log.pid && !log.forked);
     let outside = watched.map(|it| it.seen).unwrap_or_default();
     let (begun, most) = inside.anonymous_bytes;
     let log_bytes = HEADER_BYTES as u64 + log.events * SLOT_BYTES as u64;
     let resident = outside.peak_resident_bytes.saturating_sub(log_bytes);
+    let is_cut = log.ended.is_some();
     let times = match watched {
+        _ if is_cut => None,
         _ if inside.is_last => Some((inside.cpu_ns, inside.wall_ns)),
         Some(it) => Some((
             inside.cpu_ns.max(outside.cpu_ns),
@@ -43,21 +53,21 @@ pub(super) fn of(log: &Described, watched: Option<&Watched>, has_stacks: bool) -
     };
     let has_ended = inside.is_last || watched.is_some_and(|it| it.has_ended);
     let known = |value: u64| Some(value).filter(|value| *value > 0);
-    let how = if has_stacks { " --stacks" } else { "" };
+    let grown = known(most.max(outside.anonymous_bytes)).filter(|_| !is_cut);
+    let how = if asked.stacks { " --stacks" } else { "" };
     Facts {
         recorder: Some(format!("surefit {} record{how}", env!("CARGO_PKG_VERSION"))),
         cpu_ns: times.map(|it| it.0),
         wall_ns: times.map(|it| it.1),
         peak_resident_bytes: known(inside.peak_resident_bytes.max(resident)),
-        grown_bytes: known(most.max(outside.anonymous_bytes))
-            .map(|bytes| bytes.saturating_sub(begun)),
+        grown_bytes: grown.map(|bytes| bytes.saturating_sub(begun)),
         allocator: log.library.as_ref().map(|file| file.display().to_string()),
         own_allocator: watched.and_then(|it| it.own_allocator.clone()),
-        is_malloc_only: watched.is_some_and(|it| it.is_malloc_only),
-        is_whole: match (log.ended, has_ended) {
-            (Some(_), _) => Some(false),
-            (None, true) => Some(true),
-            (None, false) => watched.map(|_| false),
+        is_malloc_only: asked.malloc_only,
+        is_whole: match (is_cut, has_ended) {
+            (true, _) => Some(false),
+            (false, true) => Some(true),
+            (false, false) => watched.map(|_| false),
         },
     }
 }

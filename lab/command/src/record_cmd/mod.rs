@@ -23,7 +23,7 @@ use surefit_recorder::session::{self, Session, Stacks, Unwinding};
 use surefit_recorder::{LIBRARY, sites};
 
 use crate::trace_file;
-use facts::Watched;
+use facts::{Asked, Watched};
 use report::{Document, Recorded};
 
 /// The arguments of `surefit record`.
@@ -130,7 +130,6 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         time: begun.elapsed(),
         has_ended: ended.is_some(),
         own_allocator,
-        is_malloc_only: args.malloc_only,
     };
     // Those that it leaves behind too.
     session
@@ -317,7 +316,11 @@ fn make(
     })?;
     progress.finish_and_clear();
     let peak = spool.peak();
-    let facts = facts::of(log, watched, has_stacks);
+    let asked = Asked {
+        stacks: has_stacks,
+        malloc_only: args.malloc_only,
+    };
+    let facts = facts::of(log, watched, asked);
     let (header, bytes) =
         trace_file::write(spool, name_of(log), &called.sites, Some(&facts), path)?;
     let lost = match has_stacks || args.stacks.is_none() {

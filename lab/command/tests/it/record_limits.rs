@@ -1,7 +1,7 @@
 //! `surefit record` where the log may not grow, or the program takes what it needs for that.
 
 use serde_json::Value;
-use surefit_trace::Trace;
+use surefit_trace::{Facts, Trace};
 use tempfile::TempDir;
 
 use crate::record::{folder, program, record, recorded};
@@ -15,6 +15,11 @@ fn a_log_that_may_not_grow_ends_the_recording_and_not_the_program() {
     assert!(why.contains("--max-size"), "{why}");
     let events = trace.header().counts.events;
     assert!((40_000..=43_690).contains(&events), "{events}");
+    // What is known of the whole process would be set against a part of its calls.
+    let facts = Facts::load(folder.path().join("a.sft.zst"));
+    let facts = facts.expect("sound").expect("facts");
+    assert_eq!((facts.cpu_ns, facts.wall_ns), (None, None));
+    assert_eq!((facts.grown_bytes, facts.is_whole), (None, Some(false)));
     // The system refuses more: it has the same effect as a full disk.
     let folder = self::folder();
     let mut command = record(
