@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver};
@@ -38,6 +39,9 @@ pub(super) struct Took {
 /// How long a server may take to end when it is asked to.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// The number of the signal that asks it.
+const TERM: i32 = Signal::TERM.as_raw();
+
 /// The most bytes of what the program says that are looked at.
 const MOST_SAID: u64 = 4096;
 
@@ -67,8 +71,10 @@ pub(super) fn run(run: &Run<'_>, malloc: &Malloc) -> Result<Took> {
         None => (ended.recv()??, false),
     };
     let wall_ns = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
-    // A server that was asked to end may end in any way. One that ended before is why a load fails.
-    if !(status.success() || is_asked) {
+    // A server that was asked to end may end as it likes, but by no other signal. One that ended
+    // before is why a load fails.
+    let by_another = status.signal().is_some_and(|signal| signal != TERM);
+    if by_another || !(status.success() || is_asked) {
         bail!("the program ended with {status}{}", last_line(&mut said));
     }
     loaded.transpose()?;

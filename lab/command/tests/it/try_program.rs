@@ -122,6 +122,19 @@ fn a_server_runs_until_its_load_has_ended() {
     let shell = "trap 'exit 143' TERM; while :; do sleep 0.01; done";
     let output = tried(&folder, &options, &["sh", "-c", shell]);
     assert_eq!(document(&output)["mallocs"][1]["failed"], Value::Null);
+    // But not by another signal than the one that asked it.
+    let shell = "trap 'kill -SEGV $$' TERM; : >ready; while :; do sleep 0.01; done";
+    let shell =
+        format!("case \"$LD_PRELOAD\" in *hoarder*) {shell};; esac; : >ready; exec sleep 1000");
+    let load = "until test -e ready; do sleep 0.01; done; rm ready";
+    let load = ["--format", "json", "--load", load];
+    let output = tried(&folder, &load, &["sh", "-c", &shell]);
+    let row = document(&output)["mallocs"][1].clone();
+    let failed = row["failed"].as_str().unwrap_or_default().to_owned();
+    assert!(
+        failed.starts_with("the program ended with signal: 11"),
+        "{row}"
+    );
     // A server that has failed is why its load fails.
     let load = "until test -s pid; do sleep 0.01; done; \
                 while kill -0 $(cat pid); do sleep 0.01; done; echo refused >&2; exit 4";
