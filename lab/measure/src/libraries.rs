@@ -113,8 +113,8 @@ impl Known {
 }
 
 /// The known library whose file is called so; `None` if there is none, or if it is not on this
-/// machine. Only the name of the file counts, and the library is the one that [`Known::find`] finds:
-/// a file that somebody else names is never taken.
+/// machine. Only the name of the file counts, and the library is the one that [`Known::find`]
+/// finds: a file that somebody else names is never taken.
 #[must_use]
 pub fn called_like(file: &Path) -> Option<&'static Known> {
     let name = file.file_name()?.to_str()?;
