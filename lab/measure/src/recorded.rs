@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use surefit_trace::{Beside, Counts, Facts, TraceError};
+use surefit_trace::{Counts, Facts, TraceError};
 
 use crate::error::{complain, one_line};
 use crate::results::BesideMalloc;
@@ -44,35 +44,73 @@ impl BesideMalloc {
             grown_bytes: facts.grown_bytes.unwrap_or(0),
             recorded_bytes: counts.peak_bytes,
             own_allocator: facts.own_allocator.clone(),
+            is_malloc_only: facts.is_malloc_only,
         })
     }
 
-    /// Why the trace is not the program's heap, and how to record one that is.
+    /// Why the trace is not the program's heap, and how to record one that is, unless malloc's part
+    /// of it was asked for.
     #[must_use]
     pub fn why(&self) -> String {
-        match &self.own_allocator {
-            Some(function) => format!(
+        if let Some(function) = &self.own_allocator {
+            return format!(
                 "the program has an allocator of its own ({}), and what that served was not \
                  recorded",
                 one_line(function)
-            ),
-            None => not_the_programs(Beside {
-                grown_bytes: self.grown_bytes,
-                recorded_bytes: self.recorded_bytes,
-            }),
+            );
         }
+        let grew = format!(
+            "the process grew by {}, and malloc gave it at most {} at once",
+            Size(self.grown_bytes),
+            Size(self.recorded_bytes)
+        );
+        if self.is_malloc_only {
+            return format!(
+                "{grew}; what it has from an allocator of its own, or maps itself, was not recorded"
+            );
+        }
+        format!(
+            "the trace is not the program's heap: {grew}: it has an allocator of its own, or maps \
+             memory itself; record a build that allocates by malloc (in Rust: `#[global_allocator] \
+             static A: std::alloc::System = std::alloc::System;`), or malloc's part alone, with \
+             --malloc-only"
+        )
     }
 }
 
-/// Why a trace cannot be its program's, and how to record one that is.
-#[must_use]
-pub fn not_the_programs(beside: Beside) -> String {
-    format!(
-        "the trace is not the program's heap: the process grew by {}, and malloc gave it at most \
-         {} at once: it has an allocator of its own, or maps memory itself; record a build that \
-         allocates by malloc (in Rust: `#[global_allocator] static A: std::alloc::System = \
-         std::alloc::System;`), or malloc's part alone, with --malloc-only",
-        Size(beside.grown_bytes),
-        Size(beside.recorded_bytes)
-    )
+#[cfg(test)]
+mod tests {
+    use surefit_trace::{Counts, Facts};
+
+    use crate::results::BesideMalloc;
+
+    #[test]
+    fn nobody_is_sent_where_he_comes_from() {
+        let grown = Facts {
+            grown_bytes: Some(1 << 30),
+            ..Facts::default()
+        };
+        let named = Facts {
+            own_allocator: Some("mi_malloc".into()),
+            ..grown.clone()
+        };
+        let why = |facts: &Facts, is_malloc_only| {
+            let facts = Facts {
+                is_malloc_only,
+                ..facts.clone()
+            };
+            let beside = BesideMalloc::of(&facts, &Counts::default()).expect("beside malloc");
+            assert_eq!(beside.is_malloc_only, is_malloc_only);
+            beside.why()
+        };
+        assert!(why(&grown, false).ends_with("with --malloc-only"));
+        assert!(why(&grown, true).starts_with("the process grew by "));
+        for said in [why(&grown, true), why(&named, true)] {
+            assert!(
+                said.ends_with("was not recorded") && !said.contains("--"),
+                "{said}"
+            );
+        }
+        assert!(BesideMalloc::of(&Facts::default(), &Counts::default()).is_none());
+    }
 }

@@ -60,8 +60,8 @@ pub struct TraceResults {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left_out: Option<LeftOut>,
     /// Nearly all of the program's memory came from elsewhere than the recorded malloc, or it has
-    /// an allocator beside malloc: then nothing here is advice on the program. Absent if it did
-    /// not, or if that is not known.
+    /// an allocator beside malloc: then nothing here is advice on the program, but on malloc's part
+    /// of it, if that was asked for. Absent if it did not, or if that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside_malloc: Option<BesideMalloc>,
     /// The processor time that the program took while it was recorded, in nanoseconds, with what
@@ -99,6 +99,15 @@ pub struct BesideMalloc {
     /// A function of an allocator that the program brings beside malloc, if one is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_allocator: Option<String>,
+    /// Whether malloc's part of the program was asked for: then there is advice, on that part.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_malloc_only: bool,
+}
+
+// The signature is that of serde.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// The smallest heaps of a Compact-fit heap without what saves memory in it. A heap in which the

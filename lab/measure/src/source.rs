@@ -187,11 +187,11 @@ pub fn load_for_advice(file: &Path) -> Result<Trace> {
     let Some(facts) = recorded::facts(file) else {
         return Ok(trace);
     };
-    let Some(why) = BesideMalloc::of(&facts, &trace.header().counts).map(|it| it.why()) else {
+    let Some(beside) = BesideMalloc::of(&facts, &trace.header().counts) else {
         return Ok(trace);
     };
-    let file = file.display();
-    if !facts.is_malloc_only && facts.own_allocator.is_none() {
+    let (file, why) = (file.display(), beside.why());
+    if !beside.is_malloc_only {
         bail!("{file}: {why}");
     }
     complain(&one_line(&format!(

@@ -27,8 +27,8 @@ fn of_trace(first: &TraceResults, second: &TraceResults) -> SecondRun {
     });
     // Of a trace that is not the program's heap nobody is called fastest.
     let named = |trace: &TraceResults| match &trace.beside_malloc {
-        Some(_) => Vec::new(),
-        None => fastest(trace),
+        Some(beside) if !beside.is_malloc_only => Vec::new(),
+        _ => fastest(trace),
     };
     SecondRun {
         trace: first.name.clone(),
@@ -86,6 +86,7 @@ mod tests {
             grown_bytes: 1 << 30,
             recorded_bytes: 1 << 20,
             own_allocator: None,
+            is_malloc_only: false,
         });
         assert_eq!(
             lines(&runs(&beside, &beside)),

@@ -7,8 +7,7 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::Serialize;
 use surefit_measure::output::grouped;
-use surefit_measure::recorded::not_the_programs;
-use surefit_measure::results::SCHEMA;
+use surefit_measure::results::{BesideMalloc, SCHEMA};
 use surefit_measure::sizes::{Size, counted};
 use surefit_recorder::convert::Gaps;
 use surefit_recorder::living::Living;
@@ -240,14 +239,10 @@ impl Recorded {
     ) -> Self {
         let taken = Some(facts::taken(facts)).filter(|taken| !taken.is_empty());
         let taken = taken.map(|taken| format!("its process: {taken}"));
-        let own = facts.own_allocator.as_ref().map(|function| {
-            format!("it brings an allocator of its own ({function}): what that serves is not in the trace")
-        });
-        let beside = facts.beside(counts).map(not_the_programs);
         Self {
             process: Process::new(facts, counts),
             taken,
-            beside: beside.or(own),
+            beside: BesideMalloc::of(facts, counts).map(|it| it.why()),
             is_own: false,
             file: path.display().to_string(),
             file_bytes: bytes,

@@ -23,7 +23,6 @@ use surefit_measure::subject::HandleCost;
 use surefit_measure::wrap::{clamped, columns as terminal};
 
 pub(crate) use columns::all as all_columns;
-pub(crate) use creep::is_malloc;
 pub(crate) use notes::{Notes, Setting};
 pub(crate) use replay::replay;
 pub(crate) use surefit_measure::spec::shown;
@@ -141,14 +140,21 @@ fn trace_within(trace: &TraceResults, notes: &Notes, width: usize) -> String {
 /// What follows from the table of a trace: one paragraph on who is best, then one line for each
 /// particular.
 pub(crate) fn lines(trace: &TraceResults, notes: &Notes) -> Vec<String> {
-    if let Some(beside) = &trace.beside_malloc {
-        let mut lines = vec![format!("No advice: {}.", beside.why())];
-        lines.extend(verdict::failures(trace));
-        return lines;
+    let mut lines = Vec::new();
+    match &trace.beside_malloc {
+        Some(beside) if beside.is_malloc_only => {
+            lines.push(format!("Of malloc's part only: {}.", beside.why()));
+        }
+        Some(beside) => {
+            lines.push(format!("No advice: {}.", beside.why()));
+            lines.extend(verdict::failures(trace));
+            return lines;
+        }
+        None => {}
     }
     let moving = notes.moving.map(|(row, _)| row);
     let (best, duels) = verdict::sentences(trace, &notes.baseline, moving);
-    let mut lines = vec![best];
+    lines.push(best);
     lines.extend(duels);
     lines.extend(answers::held(trace));
     lines.extend(answers::share(trace, &notes.baseline));

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use surefit_measure::error::one_line;
-use surefit_measure::recorded::not_the_programs;
+use surefit_measure::results::BesideMalloc;
 use surefit_measure::sizes::Size;
 use surefit_trace::{Counts, Facts};
 
@@ -84,17 +84,11 @@ pub(super) fn lines(name: &str, facts: &Facts, counts: &Counts) -> String {
     if let Some(library) = &facts.allocator {
         lines.push(format!("  its malloc: {}", one_line(library)));
     }
-    if let Some(function) = &facts.own_allocator {
-        let function = one_line(function);
-        lines.push(format!(
-            "  it has an allocator beside malloc, {function}, which was not recorded"
-        ));
-    }
     if facts.is_whole == Some(false) {
         lines.push("  the recording ended before the process did".to_owned());
     }
-    if let Some(beside) = facts.beside(counts) {
-        lines.push(format!("  {}", not_the_programs(beside)));
+    if let Some(beside) = BesideMalloc::of(facts, counts) {
+        lines.push(format!("  {}", beside.why()));
     }
     lines.join("\n") + "\n"
 }

@@ -80,17 +80,19 @@ fn an_allocator_of_a_known_name_is_refused_before_the_program_runs() {
     assert!(facts.is_malloc_only);
     let why = "the program has an allocator of its own (mi_malloc_aligned)";
     is_of_mallocs_part(&folder, why);
-    let compare = [
-        "compare",
-        "a.sft.zst",
-        "--allocators",
-        "cf,tlsf",
-        "--rounds",
-    ];
-    let table = surefit(&folder, &[&compare[..], &["1"]].concat());
+    let compare = ["compare", "a.sft.zst", "--allocators", "cf,tlsf"];
+    let options = ["--rounds", "1", "--find-min-heap"];
+    let table = surefit(&folder, &[&compare[..], &options].concat());
     let flat = said(&table.stdout);
     let flat = flat.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(flat.contains(&format!("No advice: {why}")), "{flat}");
+    assert!(
+        flat.contains(&format!("Of malloc's part only: {why}")),
+        "{flat}"
+    );
+    assert!(
+        !flat.contains("No advice") && flat.contains("Only tlsf completed."),
+        "{flat}"
+    );
 }
 
 /// What tune and certify say of such a trace.
@@ -104,6 +106,7 @@ fn is_of_mallocs_part(folder: &TempDir, why: &str) {
         assert_eq!(output.status.code(), Some(0), "{judged:?}: {errors}");
         let line = format!("a.sft.zst: what follows is of malloc's part only: {why}");
         assert_eq!(errors.matches(&line).count(), 1, "{judged:?}: {errors}");
+        assert!(!errors.contains("--malloc-only"), "{judged:?}: {errors}");
     }
 }
 
@@ -190,5 +193,27 @@ fn of_a_heap_that_grew_beside_malloc_nobody_advises() {
     assert!(grown.as_u64() > Some(60 << 20), "{grown}");
     let output = recorded(&folder, &program, &["--malloc-only"]);
     assert_eq!(output.status.code(), Some(0));
-    is_of_mallocs_part(&folder, line);
+    let recorded = said(&output.stderr);
+    let why = "the process grew by";
+    assert!(recorded.contains(why), "{recorded}");
+    assert!(
+        !recorded.contains("--malloc-only"),
+        "it is what was done: {recorded}"
+    );
+    is_of_mallocs_part(&folder, why);
+}
+
+#[test]
+fn of_every_process_it_is_known_that_malloc_alone_was_asked_for() {
+    let folder = folder();
+    let mut command = record(&folder, &["--malloc-only", "--", "sh", "-c"]);
+    command.args(["sh -c 'exit 0'; ls >/dev/null; exit 0"]);
+    assert_eq!(run(command).status.code(), Some(0));
+    let files = folder.path().read_dir().expect("a folder");
+    let files: Vec<_> = files.map(|file| file.expect("a file").path()).collect();
+    assert!(files.len() > 1, "{files:?}");
+    for file in files {
+        let facts = Facts::load(&file).expect("sound").expect("facts");
+        assert!(facts.is_malloc_only, "{}", file.display());
+    }
 }
