@@ -84,7 +84,7 @@ fn report(args: &Args, header: &Header, peak: Peak, file_bytes: u64) -> Result<(
             let file = CheckedFile::new(&args.output, Ok(described));
             output::print_json(&CheckDocument::new(vec![file]))
         }
-        Format::Table => output::print_wrapped(&format!(
+        Format::Table => output::print_lines(&format!(
             "{}: {}, {} on disk\n",
             args.output.display(),
             summary(&described),

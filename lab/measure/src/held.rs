@@ -82,8 +82,7 @@ impl Held {
     }
 
     /// These moments, in the order of the run.
-    #[must_use]
-    pub fn of(moments: impl Iterator<Item = Moment>) -> Option<Self> {
+    fn of(moments: impl Iterator<Item = Moment>) -> Option<Self> {
         let moments: Vec<_> = moments.collect();
         let sum = |of: fn(&Moment) -> u64| moments.iter().map(|it| of(it) as f64).sum::<f64>();
         let (held, live) = (sum(|it| it.held_bytes), sum(|it| it.live_bytes));

@@ -1,7 +1,7 @@
 //! Writes results to standard output, or to a file that is either complete or absent.
 
 use std::fs::File;
-use std::io::{self, BufWriter, ErrorKind, Write};
+use std::io::{self, BufWriter, ErrorKind, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow};
@@ -33,6 +33,17 @@ pub fn print(text: &str) -> Result<()> {
 /// As [`print()`].
 pub fn print_wrapped(text: &str) -> Result<()> {
     print(&wrapped(text))
+}
+
+/// As [`print_wrapped()`], but a pipe or a file has the lines whole: scripts read them.
+///
+/// # Errors
+/// As [`print()`].
+pub fn print_lines(text: &str) -> Result<()> {
+    match io::stdout().is_terminal() {
+        true => print_wrapped(text),
+        false => print(text),
+    }
 }
 
 /// Prints a value as indented JSON, followed by a line break.

@@ -102,10 +102,7 @@ impl Spec {
     /// Whether it is the malloc of the process, which serves any number of threads.
     #[must_use]
     pub fn is_malloc(&self) -> bool {
-        matches!(
-            &self.choice,
-            Choice::InProcess(Kind::System(())) | Choice::Preload(_)
-        )
+        is_malloc(&self.text)
     }
 
     /// Whether it lives in a region of a given size.
@@ -164,6 +161,13 @@ pub fn is_called(allocator: &str, word: &str) -> bool {
 pub fn place_of(names: &[&str], word: &str) -> Option<usize> {
     let exactly = names.iter().position(|name| *name == word);
     exactly.or_else(|| names.iter().position(|name| is_called(name, word)))
+}
+
+/// Whether a name means the malloc of a process: the platform's, or that of a library that is
+/// preloaded.
+#[must_use]
+pub fn is_malloc(allocator: &str) -> bool {
+    allocator == "system" || is_preloaded(allocator)
 }
 
 /// Whether a name means the malloc of a library that is preloaded.

@@ -6,9 +6,7 @@ use surefit_measure::results::AllocatorResult;
 use surefit_measure::rounds::Plan;
 use surefit_measure::single;
 use surefit_measure::source::Source;
-use surefit_measure::spec::{Choice, Spec};
-
-use crate::screen::is_malloc;
+use surefit_measure::spec::{Choice, Spec, is_malloc};
 
 /// The allocator: [`surefit_measure::subjects::cooperating`].
 const NAME: &str = "cf-cooperating";

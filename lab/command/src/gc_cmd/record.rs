@@ -88,7 +88,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         bytes = compressed(&bytes, LEVEL)?;
     }
     output::to_file(&args.output, |out| Ok(out.write_all(&bytes)?))?;
-    output::print_wrapped(&format!(
+    output::print_lines(&format!(
         "{}: {} allocations, {}, {} walks, {} on disk\n",
         args.output.display(),
         recorded.allocations,

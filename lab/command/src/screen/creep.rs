@@ -4,14 +4,9 @@
 use surefit_measure::held::{Held, Moment};
 use surefit_measure::results::{AllocatorResult, TraceResults};
 use surefit_measure::sizes::Size;
-use surefit_measure::spec::is_preloaded;
+use surefit_measure::spec::is_malloc;
 
 use super::words::{listed, short};
-
-/// Whether an allocator is a malloc that can be preloaded, or the platform's.
-pub(crate) fn is_malloc(allocator: &str) -> bool {
-    allocator == "system" || is_preloaded(allocator)
-}
 
 /// Means this close count as equal.
 const EQUAL: f64 = 1.01;

@@ -207,7 +207,7 @@ fn check(file: &Path) -> CheckedFile {
 fn print_sound(files: &[CheckedFile]) -> Result<()> {
     for file in files {
         if let Some(trace) = &file.trace {
-            output::print_wrapped(&format!("{}: sound, {}\n", file.file, summary(trace)))?;
+            output::print_lines(&format!("{}: sound, {}\n", file.file, summary(trace)))?;
         }
     }
     Ok(())

@@ -2,6 +2,9 @@
 
 use crate::common::{SmallTrace, error_line, small_trace, surefit};
 use serde_json::Value;
+use surefit_measure::held::Held;
+use surefit_measure::results::{AllocatorResult, Comparison};
+use surefit_trace::{Call, Event, Op, Trace};
 
 fn compare(options: &[&str], seed: u64) -> Value {
     compare_small(&small_trace(seed), options)
@@ -383,4 +386,65 @@ fn the_ablation_searches_heaps_larger_than_the_default() {
         unmoved.as_u64().is_some_and(|bytes| bytes > 4 * live),
         "{trace:#}"
     );
+}
+
+/// Small objects, of which every tenth stays while the others come and go twice.
+#[cfg(target_os = "linux")]
+fn drifting(directory: &std::path::Path) -> std::path::PathBuf {
+    let call = Call::Malloc;
+    let alloc = |id| Op::Alloc {
+        id,
+        size: 480,
+        call,
+    };
+    let goes = |id: &u32| id % 10 > 0;
+    let first = (0..20_000).map(alloc);
+    let freed = (0..20_000).filter(goes).map(|id| Op::Free { id });
+    let second = (20_000..35_000).map(alloc);
+    let events = first.chain(freed).chain(second);
+    let trace = Trace::new("drifting", events.map(|op| Event::new(0, op)).collect());
+    let path = directory.join("drifting.sft");
+    std::fs::write(&path, trace.expect("a sound trace").to_bytes()).expect("written");
+    path
+}
+
+/// A malloc that gives nothing back creeps; what a hint would save has figures of its own.
+#[test]
+#[cfg(target_os = "linux")]
+fn beside_a_malloc_that_creeps_stands_what_its_hint_would_save() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = drifting(directory.path());
+    let hoarder = crate::resident::hoarder(directory.path());
+    let allocators = format!("cf-direct,preload:{}", hoarder.display());
+    let compared = |options: &[&str]| {
+        let mut command = surefit();
+        command.args(["compare", "--rounds", "1", "--allocators"]);
+        let output = command.args(options).arg(&file).output();
+        let output = output.expect("the command runs");
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{complaint}");
+        String::from_utf8(output.stdout).expect("text")
+    };
+    let document = compared(&[&allocators, "--format", "json"]);
+    let document: Comparison = serde_json::from_str(&document).expect("a document");
+    let trace = &document.traces[0];
+    let worst = |row: &AllocatorResult| {
+        let held = Held::in_use(row).expect("samples");
+        held.valley.expect("a valley").over_live()
+    };
+    let hinted = trace.hinted.as_deref().expect("a malloc creeps");
+    assert_eq!(hinted.allocator, "cf-cooperating");
+    let mean = Held::in_use(hinted).expect("samples").mean;
+    let (hinted, direct) = (worst(hinted), worst(&trace.results[0]));
+    assert!(hinted < 2.0 && direct > 2.0 * hinted, "{hinted}, {direct}");
+    let said = compared(&[&allocators]);
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("libhoarder.so holds"), "{said}");
+    let would =
+        format!("surefit_defrag_hint says so, {mean:.2} x live in the mean, {hinted:.2} x in its");
+    assert!(said.contains(&would), "{would}: {said}");
+    // Where no malloc creeps, nobody asks.
+    let document = compared(&["cf-direct,tlsf", "--format", "json"]);
+    let document: Comparison = serde_json::from_str(&document).expect("a document");
+    assert!(document.traces[0].hinted.is_none());
 }

@@ -247,3 +247,19 @@ fn what_cannot_be_made_or_written_is_one_line() {
         "is not a trace",
     );
 }
+
+/// Scripts read them.
+#[test]
+fn a_file_has_one_line_in_a_pipe_however_long_its_name_is() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let (_, text) = in_directory(
+        directory.path(),
+        &format!("{}.sft", "long name ".repeat(12)),
+    );
+    let generated = printed(&["gen", "phase", "--live", "64K", "-o", &text]);
+    let checked = printed(&["trace", "check", &text]);
+    for said in [generated, checked] {
+        assert!(said.starts_with(&text), "{said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
+    }
+}
