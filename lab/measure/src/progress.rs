@@ -13,7 +13,7 @@ impl Progress {
     #[must_use]
     pub fn new(steps: u64) -> Self {
         let bar = ProgressBar::new(steps);
-        let style = ProgressStyle::with_template("{bar:30} {percent:>3} %, {eta} left  {msg}");
+        let style = ProgressStyle::with_template("{bar:30} {percent:>3} %, {eta} left  {wide_msg}");
         Self(bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar())))
     }
 
