@@ -187,4 +187,19 @@ mod tests {
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
     }
+
+    #[test]
+    fn help_fits_a_terminal_of_80_columns() {
+        fn assert_fits(command: &mut clap::Command) {
+            for help in [command.render_help(), command.render_long_help()] {
+                for line in help.to_string().lines() {
+                    assert!(line.chars().count() <= 80, "{}: {line}", command.get_name());
+                }
+            }
+            command.get_subcommands_mut().for_each(assert_fits);
+        }
+        let mut command = Cli::command().term_width(80);
+        command.build();
+        assert_fits(&mut command);
+    }
 }

@@ -4,11 +4,11 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 
 use anyhow::{Result, anyhow};
-use clap::Parser;
-use clap::error::ErrorKind;
+use clap::error::{Error, ErrorKind};
+use clap::{CommandFactory, FromArgMatches, Parser};
 
 use crate::error::say;
-use crate::output;
+use crate::{output, wrap};
 
 /// Reads the command line of this process; `None` if it asks for help or the version, which are
 /// printed here. `help VERB` is `VERB --help`. Without any argument, the usage goes to standard
@@ -18,7 +18,7 @@ use crate::output;
 /// One line about the first mistake, with the word that may have been meant; standard output cannot
 /// be written.
 pub fn read<C: Parser>() -> Result<Option<C>> {
-    match C::try_parse_from(asking(std::env::args_os().collect())) {
+    match parsed(asking(std::env::args_os().collect())) {
         Ok(cli) => Ok(Some(cli)),
         Err(usage) if usage.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             say(&usage.render().to_string());
@@ -37,6 +37,13 @@ pub fn read<C: Parser>() -> Result<Option<C>> {
             output::print(&text).map(|()| None)
         }
     }
+}
+
+/// What the words say; help fits the terminal.
+fn parsed<C: CommandFactory + FromArgMatches>(words: Vec<OsString>) -> Result<C, Error> {
+    let mut command = C::command().term_width(wrap::width());
+    let matches = command.try_get_matches_from_mut(words)?;
+    C::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
 }
 
 /// The words of a command line, the program's name first: `help VERB` becomes `VERB --help`.
