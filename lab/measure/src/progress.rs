@@ -1,20 +1,29 @@
 //! A progress bar on stderr, if that is a terminal.
 
-use std::fmt::Display;
+use std::fmt::{Display, Write};
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
 
 /// A bar that counts replays.
 #[derive(Debug)]
 pub struct Progress(ProgressBar);
+
+/// The time that is left, which nothing says before the first step is done.
+fn left(state: &ProgressState, text: &mut dyn Write) {
+    if state.pos() > 1 {
+        // a bar is redrawn if this fails
+        let _ = write!(text, ", {:#} left", HumanDuration(state.eta()));
+    }
+}
 
 impl Progress {
     /// A bar of `steps` steps; it is drawn only if stderr is a terminal.
     #[must_use]
     pub fn new(steps: u64) -> Self {
         let bar = ProgressBar::new(steps);
-        let style = ProgressStyle::with_template("{bar:30} {percent:>3} %, {eta} left  {wide_msg}");
-        Self(bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar())))
+        let style = ProgressStyle::with_template("{bar:30} {percent:>3} %{left}  {wide_msg}");
+        let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+        Self(bar.with_style(style.with_key("left", left)))
     }
 
     /// A bar that is never drawn.

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use surefit_measure::libraries::called_like;
 use surefit_measure::output::grouped;
 use surefit_measure::results::{BesideMalloc, SCHEMA};
 use surefit_measure::sizes::{Size, counted};
@@ -273,9 +274,11 @@ impl Recorded {
             .chain(self.beside.clone())
             .for_each(&mut note);
         if let Some(library) = &self.allocator {
-            note(format!(
-                "its malloc is that of {library}; to compare with it: --allocators cf,tlsf,preload:{library}"
-            ));
+            let joins = match called_like(Path::new(library)) {
+                Some(_) => "surefit compare has it in its table".to_owned(),
+                None => format!("to compare with it: --allocators cf,tlsf,preload:{library}"),
+            };
+            note(format!("its malloc is that of {library}: {joins}"));
         }
         if self.unknown_frees > 0 {
             let objects = counted(self.unknown_frees, "free");

@@ -38,6 +38,9 @@ pub(super) fn held(trace: &TraceResults) -> Option<String> {
     ))
 }
 
+/// Fewer rounds, or rounds that do not agree, say nothing of time on threads.
+const SURE: usize = 3;
+
 /// How much of the recorded run its calls would be at the baseline's pace: roughly, for the run has
 /// the recorder's work in it.
 pub(super) fn share(trace: &TraceResults, baseline: &str) -> Option<String> {
@@ -84,11 +87,7 @@ pub(super) fn threads(trace: &TraceResults) -> Option<String> {
             "{text} On threads of their own: surefit replay FILE --threads --allocator {OWN}."
         ));
     }
-    let mut timed = trace
-        .results
-        .iter()
-        .filter_map(|row| row.on_threads.as_ref());
-    let clocks = match timed.any(|own| !own.pair_ns_rounds.is_empty()) {
+    let clocks = match trace.results.iter().any(|row| on_threads(row).is_some()) {
         true => " (times: the wall's clock there over processor time on one thread)",
         false => "",
     };
@@ -101,14 +100,21 @@ pub(super) fn threads(trace: &TraceResults) -> Option<String> {
 /// `system takes 1.85 x [1.80-1.91], and holds 40.1 MB rather than 36.2 MB`
 fn of_row(row: &AllocatorResult) -> Option<String> {
     let own = row.on_threads.as_ref()?;
-    let alone = row.pair_ns_rounds.as_deref().and_then(median)?;
-    let ratios: Vec<_> = own.pair_ns_rounds.iter().map(|ns| ns / alone).collect();
-    let time = Ratio::of(&ratios)
+    let time = on_threads(row)
         .map(|Ratio { median, min, max }| format!("takes {median:.2} x [{min:.2}-{max:.2}]"));
     let held = own.peak_resident_bytes.zip(row.peak_resident_bytes);
     let held = held.map(|(own, alone)| format!("holds {} rather than {}", Size(own), Size(alone)));
     let said: Vec<_> = time.into_iter().chain(held).collect();
     (!said.is_empty()).then(|| format!("{} {}", short(&row.allocator), said.join(", and ")))
+}
+
+/// Its time on threads over that on one, if there are enough rounds and they agree.
+fn on_threads(row: &AllocatorResult) -> Option<Ratio> {
+    let own = row.on_threads.as_ref()?;
+    let alone = row.pair_ns_rounds.as_deref().and_then(median)?;
+    let ratios: Vec<_> = own.pair_ns_rounds.iter().map(|ns| ns / alone).collect();
+    let is_sure = |ratio: &Ratio| ratios.len() >= SURE && (ratio.min > 1.0 || ratio.max < 1.0);
+    Ratio::of(&ratios).filter(is_sure)
 }
 
 #[cfg(test)]
@@ -208,5 +214,13 @@ mod tests {
                  there over processor time on one thread): system takes 1.80 x [1.70-1.90], and holds 40.1 MB rather than 36.2 MB. The others are replayed on one thread only."
             )
         );
+        for rounds in [vec![180.0, 190.0, 95.0], vec![180.0, 190.0]] {
+            let own = OnThreads {
+                pair_ns_rounds: rounds,
+                peak_resident_bytes: Some(40_100_000),
+            };
+            let unsure = threads(&trace(3, Some(own))).expect("several");
+            assert!(!unsure.contains("takes") && unsure.contains("holds 40.1 MB"));
+        }
     }
 }

@@ -1,11 +1,12 @@
 //! The mallocs under which a program is tried.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Result, bail, ensure};
 use surefit_measure::child;
-use surefit_measure::libraries::{KNOWN, preloadable};
+use surefit_measure::libraries::{KNOWN, called_like, preloadable};
 
 /// What the C library's own malloc is called.
 pub(super) const BASE: &str = "glibc";
@@ -89,9 +90,28 @@ fn loaded(library: &Path) -> Result<()> {
     child::succeeded("preloaded", &output).map(drop)
 }
 
+/// The known malloc that a program is linked with, as the loader lists its libraries; `None` if
+/// there is none. The program itself does not run.
+pub(super) fn linked(program: &OsStr) -> Option<&'static str> {
+    let mut command = Command::new(program);
+    command.env("LD_TRACE_LOADED_OBJECTS", "1");
+    let listed = child::output(&mut command).ok()?.stdout;
+    let listed = String::from_utf8_lossy(&listed);
+    let mut files = listed
+        .lines()
+        .filter_map(|line| line.split_whitespace().next());
+    files.find_map(|file| Some(called_like(Path::new(file))?.name))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{BASE, all};
+    use super::{BASE, all, linked};
+
+    #[test]
+    fn a_program_without_a_known_malloc_is_linked_with_none() {
+        assert_eq!(linked("true".as_ref()), None);
+        assert_eq!(linked("/no/such/program".as_ref()), None);
+    }
 
     #[test]
     fn glibc_is_always_tried_and_names_are_known_and_single() {

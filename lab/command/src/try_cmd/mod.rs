@@ -19,9 +19,9 @@ use report::{Document, Row};
 
 /// What the verb does, for `--help`.
 const HELP: &str = "\
-In each round the program runs once under each malloc: glibc (nothing is preloaded), and jemalloc,
-mimalloc, tcmalloc and surefit-malloc where this machine has them. Its output is not shown; if it
-fails, its last line is. Processor time and the peak of resident memory are those of the program
+In each round the program runs once under each malloc: glibc (nothing is preloaded; if the program
+is linked with another malloc, that one serves), and jemalloc, mimalloc, tcmalloc and
+surefit-malloc where this machine has them. Its output is not shown; if it fails, its last line is. Processor time and the peak of resident memory are those of the program
 and of the programs that it starts and waits for. A server runs until --load has ended.
 
 Examples:
@@ -72,7 +72,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     };
     let mut rows: Vec<_> = mallocs.into_iter().map(Row::new).collect();
     rounds(&run, args.rounds, &mut rows)?;
-    let document = Document::new(&args.command, args.rounds, rows);
+    let linked = mallocs::linked(program);
+    let document = Document::new(&args.command, args.rounds, linked, rows);
     match args.format {
         Format::Json => output::print_json(&document),
         Format::Table => output::print(&document.to_text(width())),

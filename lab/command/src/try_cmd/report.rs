@@ -33,6 +33,10 @@ pub(crate) struct Document {
     command: Vec<String>,
     /// Interleaved rounds.
     rounds: u32,
+    /// The known malloc that the program is linked with: it serves where nothing is preloaded, and
+    /// stands in the place of glibc. Absent if it is linked with none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    linked: Option<String>,
     /// The mallocs; glibc is first.
     mallocs: Vec<Row>,
     /// The malloc that took the least processor time in every round of five or more, by
@@ -123,7 +127,12 @@ fn floats(figures: &[u64]) -> Vec<f64> {
 }
 
 impl Document {
-    pub(super) fn new(command: &[OsString], rounds: u32, mut rows: Vec<Row>) -> Self {
+    pub(super) fn new(
+        command: &[OsString],
+        rounds: u32,
+        linked: Option<&str>,
+        mut rows: Vec<Row>,
+    ) -> Self {
         let Some(base) = rows.first() else {
             unreachable!("glibc is among them")
         };
@@ -147,10 +156,17 @@ impl Document {
                 .map(|word| word.to_string_lossy().into_owned())
                 .collect(),
             rounds,
+            linked: linked.map(str::to_owned),
             least_cpu: least(&|row| Some(floats(&row.cpu_ns))),
             least_resident: least(&Row::resident),
             mallocs: rows,
         }
+    }
+
+    /// What serves where nothing is preloaded.
+    fn base(&self) -> String {
+        let linked = self.linked.as_ref();
+        linked.map_or_else(|| BASE.to_owned(), |name| format!("its own {name}"))
     }
 
     /// The table and what follows from it; prose has at most `width` columns.
@@ -159,8 +175,9 @@ impl Document {
         let command = one_line(&self.command.join(" "));
         let command = surefit_measure::grid::elided(&command, MOST_TITLE);
         let title = format!(
-            "surefit try: {command}: {}; ratios are to glibc, round by round",
-            counted(u64::from(self.rounds), "interleaved round")
+            "surefit try: {command}: {}; ratios are to {}, round by round",
+            counted(u64::from(self.rounds), "interleaved round"),
+            self.base()
         );
         let mut lines = vec![wrapped(&title), self.grid().to_text()];
         let failed = self.mallocs.iter();
@@ -187,7 +204,10 @@ impl Document {
             rows: rows
                 .map(|row| {
                     vec![
-                        row.name.clone(),
+                        match row.library {
+                            None => self.base(),
+                            Some(_) => row.name.clone(),
+                        },
                         seconds(&row.cpu_ns),
                         ratio(row.cpu_over_glibc),
                         seconds(&row.wall_ns),
@@ -205,7 +225,8 @@ impl Document {
         let times = |name: &str, ratio: fn(&Row) -> Option<Ratio>| {
             let row = self.mallocs.iter().find(|row| row.name == name);
             let ratio = row.and_then(ratio);
-            ratio.map_or_else(String::new, |it| format!(" ({:.2} x glibc)", it.median))
+            let base = self.base();
+            ratio.map_or_else(String::new, |it| format!(" ({:.2} x {base})", it.median))
         };
         let cpu = self.least_cpu.as_ref().map(|name| {
             let times = times(name, |row| row.cpu_over_glibc);
@@ -222,7 +243,7 @@ impl Document {
             .filter(|row| row.failed.is_none())
             .count();
         match said.as_slice() {
-            [] if ran < 2 => format!("No verdict: only {BASE} ran."),
+            [] if ran < 2 => format!("No verdict: only {} ran.", self.base()),
             [] if self.rounds < SURE => "No verdict: that takes five rounds or more.".to_owned(),
             [] => "No verdict: no malloc is best in every round, by 1 % or more in the median."
                 .to_owned(),
@@ -277,7 +298,23 @@ mod tests {
 
     fn document(rows: Vec<Row>) -> Document {
         let rounds = rows[0].cpu_ns.len() as u32;
-        Document::new(&["sort".into(), "-u".into()], rounds, rows)
+        Document::new(&["sort".into(), "-u".into()], rounds, None, rows)
+    }
+
+    #[test]
+    fn a_malloc_that_the_program_is_linked_with_stands_in_the_place_of_glibc() {
+        let rounds = [(100, 50); 5];
+        let rows = vec![row(BASE, &rounds), row("fast", &[(50, 50); 5])];
+        let document = Document::new(&["redis".into()], 5, Some("jemalloc"), rows);
+        let expected = "\
+surefit try: redis: 5 interleaved rounds; ratios are to its own jemalloc, round
+  by round
+ malloc            CPU s             ratio  wall s     peak             ratio
+ its own jemalloc  0.100                     0.200  52.4 MB
+ fast              0.050  0.50 [0.50-0.50]   0.100  52.4 MB  1.00 [1.00-1.00]
+In every round fast takes the least processor time (0.50 x its own jemalloc).
+";
+        assert_eq!(document.to_text(80), expected);
     }
 
     #[test]
