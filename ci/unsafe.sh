@@ -128,6 +128,7 @@ crates/surefit-interpose/src/thread.rs
 crates/surefit-locked/src/collections.rs
 crates/surefit-locked/src/global.rs
 crates/surefit-locked/src/one_thread.rs
+crates/surefit-locked/src/unwinding.rs
 crates/surefit-malloc/src/ask.rs
 crates/surefit-malloc/src/collections.rs
 crates/surefit-malloc/src/finish.rs

@@ -6,7 +6,7 @@ use core::fmt;
 use lock_api::{Mutex, RawMutex};
 use surefit_core::Refused;
 
-use crate::unwinding::never;
+use crate::unwinding::{end_with, never, refused};
 
 /// A heap of raw pointers behind a lock. It is made on its first use, so that a `static` can hold
 /// it.
@@ -23,7 +23,11 @@ use crate::unwinding::never;
 /// # Panics
 /// A heap refuses to free or to resize an object that it finds not to be live
 /// ([`RawHeap::try_free`](surefit_core::RawHeap::try_free) says what each heap finds): a foreign or
-/// a double free. That is a panic, and because an allocator must not unwind, it ends the program.
+/// a double free. That is a panic, and because an allocator must not unwind, it ends the program:
+/// on Unix and Windows by the C library's `abort`.
+///
+/// Any other panic prints a backtrace if `RUST_BACKTRACE` says so, and needs some 8 MB for that. In
+/// a smaller global heap the standard library then waits for ever: leave the variable unset.
 ///
 /// # Examples
 /// ```
@@ -137,16 +141,21 @@ impl<L: RawMutex, H> Locked<L, H> {
         &self,
         change: impl FnOnce(&mut H) -> Result<R, Refused>,
     ) -> Result<R, Refused> {
-        match never(|| self.heap.lock().heap().and_then(change)) {
-            Err(refused @ (Refused::ForeignHandle | Refused::StaleHandle)) => misused(refused),
-            served => served,
+        let result = never(|| self.heap.lock().heap().and_then(change));
+        match result {
+            Err(why @ (Refused::ForeignHandle | Refused::StaleHandle)) => misused(why),
+            Err(_) => refused(),
+            Ok(_) => {}
         }
+        result
     }
 }
 
 #[cold]
-fn misused(refused: Refused) -> ! {
-    never(|| panic!("S1: what is freed or resized is no live object: {refused}"))
+fn misused(why: Refused) -> ! {
+    end_with(format_args!(
+        "S1: what is freed or resized is no live object: {why}"
+    ))
 }
 
 impl<L, H> fmt::Debug for Locked<L, H> {
