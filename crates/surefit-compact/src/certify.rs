@@ -253,6 +253,11 @@ pub const fn heap_bytes<W: Width>(config: &Config, demand: &Demand<'_>) -> usize
 /// The `BYTES` of a page-aligned [`Region`](surefit_core::Region) that is enough for a demand. One
 /// of these bytes records whether the region was taken.
 ///
+/// The region's marker must be at least the configuration's page: `Page16K` for
+/// `Config::DEFAULT`, `Page1K` for `Config::TINY`. With a smaller one the region may begin between
+/// two pages, and requests inside the demand are refused. [`heap_bytes`] are enough under any
+/// marker, with one byte more.
+///
 /// # Panics
 /// As [`heap_bytes`].
 ///

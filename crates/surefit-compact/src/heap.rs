@@ -125,7 +125,8 @@ impl<'m, W: Width> Heap<'m, W> {
         };
         assert!(
             bytes == W::WORD_BYTES,
-            "the geometry's back-references have {bytes} bytes, this heap's words {}",
+            "the configuration is for words of {bytes} bytes, the heap's type has {}: 2 is Narrow, \
+             3 Medium, 4 Wide (as in Heap<Narrow>)",
             W::WORD_BYTES
         );
         let block_bits = block_bits(config);

@@ -168,3 +168,9 @@ fn a_heap_of_a_megabyte_takes_the_tiny_configuration() {
     let (tiny, default) = (kept::<Narrow>(&TINY), kept::<Wide>(&CONFIG));
     assert!(tiny >= 2 * default, "{tiny} and {default}");
 }
+
+#[test]
+#[should_panic(expected = "2 is Narrow, 3 Medium, 4 Wide")]
+fn a_heap_of_another_width_names_the_type_to_take() {
+    let _ = Heap::<Wide>::boxed(1 << 16, &TINY);
+}

@@ -74,7 +74,7 @@ fn every_snippet_stands_here() {
     let snippets: Vec<_> = blocks
         .filter_map(|block| block.split("```").next())
         .collect();
-    assert_eq!(snippets.len(), 23);
+    assert_eq!(snippets.len(), 24);
     for snippet in snippets {
         assert!(
             here.contains(&bare(snippet)),
@@ -132,6 +132,33 @@ fn every_link_leads_to_a_file() {
 
 fn memory() -> Vec<MaybeUninit<u8>> {
     vec![MaybeUninit::uninit(); 1 << 20]
+}
+
+#[test]
+fn a_shared_heap_that_is_static() -> Done {
+    use std::sync::Arc;
+    use surefit::compact::shared::{SharedConfig, SharedHeap};
+    use surefit::{Page16K, Region};
+
+    static CONFIG: SharedConfig = SharedConfig::new(Config::DEFAULT);
+    static MEMORY: Region<{ 64 << 20 }, Page16K> = Region::new();
+
+    type Shared = SharedHeap<'static, parking_lot::RawMutex>;
+    let heap: Arc<Shared> = Arc::new(SharedHeap::new(
+        MEMORY.take().expect("taken once"),
+        &CONFIG,
+    )?);
+    let worker = std::thread::spawn({
+        let heap = Arc::clone(&heap);
+        move || {
+            let local = heap.register()?;
+            let text = local.insert(String::from("from a worker"));
+            text.map_err(|full| full.refused)
+        }
+    });
+    let text = worker.join().expect("no panic")?;
+    assert_eq!(*heap.pin_settled(&text)?, "from a worker");
+    Ok(())
 }
 
 #[test]

@@ -39,6 +39,10 @@ impl fmt::Display for OsHeapError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Os(error) => error.fmt(f),
+            Self::Refused(Refused::TooLarge { limit }) => write!(
+                f,
+                "the hard limit is above {limit} bytes, the most that this configuration can name"
+            ),
             Self::Refused(refused) => refused.fmt(f),
             Self::Order => f.write_str("the soft limit is above the hard one"),
             Self::TooLow { needed } => {
