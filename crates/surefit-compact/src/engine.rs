@@ -90,7 +90,7 @@ pub(crate) struct Engine<'m, W: Width> {
     pub(crate) supply: Option<&'m Supply<W>>,
     pub(crate) moved: MoveCounters,
     /// The contiguous objects over a page.
-    pub(crate) windows: Windows,
+    pub(crate) windows: Windows<W::Word>,
     /// A link that nobody reads, the target of stores that must have no effect.
     pub(crate) unread: Cell<W::Word>,
 }
@@ -142,9 +142,8 @@ impl<'m, W: Width> Engine<'m, W> {
         if !W::BY_BLOCK {
             return self.pages.named_block_at((word as usize) << 3);
         }
-        let page = self.pages.page(word >> self.block_bits);
         Block {
-            page: page.expect("a live entry names a page (A2)"),
+            page: self.pages.named_page(word >> self.block_bits),
             number: word & ((1 << self.block_bits) - 1),
         }
     }
@@ -219,35 +218,61 @@ impl<'m, W: Width> Engine<'m, W> {
 
     /// Allocates a block of a class that has nothing parked, in a page.
     ///
-    /// This function calls no function: what is missing is provided by a jump to
-    /// [`Engine::allocate_slowly`] and back.
+    /// Where words have 64 bits, it is in the caller's own code and calls no function: what is
+    /// missing is provided by a jump to [`Engine::allocate_slowly`] and back. Elsewhere there is
+    /// one copy of it, so that code is small.
     #[inline(always)]
     pub(crate) fn take_in_page(&self, class: SizeClass) -> Option<u32> {
-        let state = self.class_state(class);
-        let first = self.allocation_end(state);
-        if first == W::Word::NIL || self.addresses.has_no_free() {
+        if cfg!(not(target_pointer_width = "64")) {
+            return self.allocate_in_page(class);
+        }
+        let page = self.allocation_end(self.class_state(class));
+        if page == W::Word::NIL || self.addresses.has_no_free() {
             return self.allocate_slowly(class);
         }
-        let page = self.pages.listed(first, class);
+        Some(self.take_ready(class, page))
+    }
+
+    /// As [`Engine::take_in_page`], as a function of its own.
+    #[inline(never)]
+    fn allocate_in_page(&self, class: SizeClass) -> Option<u32> {
+        if cfg!(target_pointer_width = "64") {
+            return self.take_in_page(class);
+        }
+        let state = self.class_state(class);
+        let mut page = self.allocation_end(state);
+        if page == W::Word::NIL || self.addresses.has_no_free() {
+            self.prepare(class)?;
+            page = self.allocation_end(state);
+        }
+        Some(self.take_ready(class, page))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn allocate_slowly(&self, class: SizeClass) -> Option<u32> {
+        self.prepare(class)?;
+        self.allocate_in_page(class)
+    }
+
+    /// Takes a block of a not-full page of a class, and a free entry, of which there must be one.
+    #[inline(always)]
+    fn take_ready(&self, class: SizeClass, page: W::Word) -> u32 {
+        let state = self.class_state(class);
+        let page = self.pages.listed(page, class);
         let (entry, word) = self.addresses.take(&self.pages.memory);
         let decision = automaton::malloc(Some(page.counts()));
         let block = self.pages.take_free(page, entry);
         word.set(self.location(block));
         state.add_live();
         self.detach_if(decision == Malloc::Fill, state, page);
-        Some(entry)
+        entry
     }
 
-    /// As [`Engine::take_in_page`], as a function of its own.
-    #[inline(never)]
-    fn allocate_in_page(&self, class: SizeClass) -> Option<u32> {
-        self.take_in_page(class)
-    }
-
-    /// Opens a page (M1), makes an entry or gives the address table another page; then allocates.
-    #[cold]
-    #[inline(never)]
-    fn allocate_slowly(&self, class: SizeClass) -> Option<u32> {
+    /// Opens a page (M1), makes an entry or gives the address table another page.
+    #[cfg_attr(target_pointer_width = "64", inline(always))]
+    #[cfg_attr(not(target_pointer_width = "64"), cold, inline(never))]
+    fn prepare(&self, class: SizeClass) -> Option<()> {
         self.make_room(class).ok()?;
         if self.addresses.has_no_free() {
             self.addresses.make(&self.pages.memory);
@@ -258,7 +283,7 @@ impl<'m, W: Width> Engine<'m, W> {
             state.add_page();
             self.pages.push_front(state, page);
         }
-        self.allocate_in_page(class)
+        Some(())
     }
 
     /// Why a block of a class cannot be allocated now.

@@ -85,7 +85,7 @@ impl<'m, W: Width> Engine<'m, W> {
     pub(crate) fn make_room(&self, class: SizeClass) -> Result<(), Refused> {
         let mut page = self.class_state(class).not_full() == 0;
         let mut entry = self.addresses.is_exhausted();
-        let no_page = page && self.free_page_count.get() == 0 && self.fresh_pages() == 0;
+        let no_page = page && self.free_page_count.get() == 0 && self.fresh_after(0) == Some(0);
         if (entry || no_page) && self.unpark_all() {
             page = self.class_state(class).not_full() == 0;
             entry = self.addresses.is_exhausted();
@@ -155,9 +155,8 @@ impl<'m, W: Width> Engine<'m, W> {
         }
         let number = self.frontier.get();
         self.frontier.set(number + 1);
-        self.pages
-            .page(number)
-            .expect("make_room left a fresh page")
+        // `make_room` left a fresh page.
+        self.pages.named_page(number)
     }
 
     /// Takes a page, which is in no list, from its class.

@@ -9,6 +9,7 @@
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
+use core::sync::atomic::{Ordering, compiler_fence};
 
 /// One word of a table in the region.
 #[derive(Debug)]
@@ -186,5 +187,29 @@ impl<'m> Memory<'m> {
         let target = unsafe { self.address(to) }.cast::<MaybeUninit<u8>>();
         // SAFETY: S1 and S2.
         unsafe { source.copy_to_nonoverlapping(target, bytes) };
+    }
+
+    /// As [`Memory::copy`], for whole granules of eight bytes: on a board, where no system's
+    /// library copies, in as little code as a call of one.
+    ///
+    /// # Safety
+    /// S1, S2: as [`Memory::copy`]. S3: all three are multiples of eight, and so is the base.
+    #[inline]
+    pub(crate) unsafe fn copy_granules(&self, from: usize, to: usize, bytes: usize) {
+        if cfg!(not(target_os = "none")) {
+            // SAFETY: S1 and S2.
+            return unsafe { self.copy(from, to, bytes) };
+        }
+        for done in (0..bytes).step_by(8) {
+            // SAFETY: S1.
+            let source = unsafe { self.address(from + done) }.cast::<MaybeUninit<u64>>();
+            // SAFETY: S1.
+            let target = unsafe { self.address(to + done) }.cast::<MaybeUninit<u64>>();
+            // SAFETY: S1 to S3: both granules are inside the region and aligned, and nobody refers
+            // to them.
+            unsafe { target.write(source.read()) };
+            // Without it the compiler makes a call of `memcpy` of the loop.
+            compiler_fence(Ordering::SeqCst);
+        }
     }
 }

@@ -20,8 +20,8 @@
 //! - P4 The back-reference of a used block names the entry that names the block.
 //!
 //! A [`PageId`] is below the number of pages, and a block number is below the π of its page's
-//! class. Only this module makes page numbers: from table words that it wrote, or after comparing
-//! with the number of pages.
+//! class. Only this module makes page numbers: from table words that it wrote, from numbers that
+//! live entries name (A2) or that room was made for, or after comparing with the number of pages.
 
 use core::cell::Cell;
 
@@ -33,6 +33,15 @@ use crate::width::{Width, Word};
 
 /// The most page-blocks whose bitmap and back-references live in the page's record.
 pub(crate) const SMALL_BLOCKS: usize = surefit_classes::geometry::INLINE_BLOCKS;
+
+/// A word of a bitmap, as long as a word of the processor. The geometry counts words of 64 bits.
+#[cfg(target_pointer_width = "64")]
+type Leaf = u64;
+#[cfg(not(target_pointer_width = "64"))]
+type Leaf = u32;
+
+/// Blocks of a word of a bitmap.
+const LEAF_BITS: u32 = Leaf::BITS;
 
 /// The words of a record of more than [`SMALL_BLOCKS`] page-blocks, in place of the back-references
 /// of a smaller one: the free block that is taken next, and the first block that was never used.
@@ -124,6 +133,12 @@ impl<W: Width> Page<'_, W> {
     fn fresh(&self) -> &Cell<W::Word> {
         debug_assert!(!self.is_small());
         &self.record.references[FRESH]
+    }
+
+    /// Words of the bitmap in the page's tail.
+    #[inline]
+    fn leaves(&self) -> u32 {
+        u32::from(self.layout.leaves) * (u64::BITS / LEAF_BITS)
     }
 
     /// Whether the bitmap and the back-references are in the record.
@@ -296,6 +311,12 @@ impl<'m, W: Width> PageTable<'m, W> {
         Some(self.block_of(page, offset))
     }
 
+    /// The page of a number that is known to be one: a live entry names it (A2), or it is fresh.
+    #[inline]
+    pub(crate) fn named_page(&self, number: u32) -> Page<'m, W> {
+        self.known(PageId(number))
+    }
+
     /// The page-block that begins at an offset which a live entry names, so its page exists.
     #[inline]
     pub(crate) fn named_block_at(&self, offset: usize) -> Block<'m, W> {
@@ -327,15 +348,16 @@ impl<'m, W: Width> PageTable<'m, W> {
         record.references[FREE].set(W::Word::NIL);
         record.references[FRESH].set(W::Word::new(0));
         let page = self.known(page.id);
-        (0..u32::from(page.layout.leaves)).for_each(|leaf| self.leaf(page, leaf).set(0));
+        (0..page.leaves()).for_each(|leaf| self.leaf(page, leaf).set(0));
         page
     }
 
     /// A word of the bitmap in the page's tail.
     #[inline]
-    fn leaf(&self, page: Page<'m, W>, leaf: u32) -> Slot<'_, u64> {
-        debug_assert!(leaf < u32::from(page.layout.leaves));
-        let offset = page.start + page.layout.leaf_offset as usize + 8 * leaf as usize;
+    fn leaf(&self, page: Page<'m, W>, leaf: u32) -> Slot<'_, Leaf> {
+        debug_assert!(leaf < page.leaves());
+        let within = size_of::<Leaf>() * leaf as usize;
+        let offset = page.start + page.layout.leaf_offset() as usize + within;
         // SAFETY: the geometry places the leaves, 8-aligned, inside the page after its blocks;
         // callers pass a leaf below `leaves`; `open` wrote all of them before anything reads one.
         unsafe { self.memory.slot(offset) }
@@ -363,8 +385,8 @@ impl<'m, W: Width> PageTable<'m, W> {
             linked.get()
         };
         self.reference(page, number).set(entry);
-        let leaf = self.leaf(page, number / 64);
-        leaf.set(leaf.get() | 1 << (number % 64));
+        let leaf = self.leaf(page, number / LEAF_BITS);
+        leaf.set(leaf.get() | 1 << (number % LEAF_BITS));
         Block { page, number }
     }
 
@@ -382,8 +404,8 @@ impl<'m, W: Width> PageTable<'m, W> {
         }
         self.reference(page, number).set(page.free().get());
         page.free().set(W::Word::new(number));
-        let leaf = self.leaf(page, number / 64);
-        leaf.set(leaf.get() & !(1 << (number % 64)));
+        let leaf = self.leaf(page, number / LEAF_BITS);
+        leaf.set(leaf.get() & !(1 << (number % LEAF_BITS)));
     }
 
     /// Frees every used block whose entry's bit is not set. The first of them will be taken first.
@@ -398,7 +420,7 @@ impl<'m, W: Width> PageTable<'m, W> {
             }
             return;
         }
-        for leaf in (0..u32::from(page.layout.leaves)).rev() {
+        for leaf in (0..page.leaves()).rev() {
             self.retain_in_leaf(page, leaf, kept);
         }
     }
@@ -407,11 +429,11 @@ impl<'m, W: Width> PageTable<'m, W> {
     fn retain_in_leaf(&self, page: Page<'m, W>, leaf: u32, kept: &[u64]) {
         let word = self.leaf(page, leaf);
         let used = word.get();
-        let (mut rest, mut dead, mut free) = (used, 0_u64, page.free().get());
+        let (mut rest, mut dead, mut free) = (used, 0 as Leaf, page.free().get());
         while rest != 0 {
             let bit = rest.ilog2();
             rest ^= 1 << bit;
-            let number = leaf * 64 + bit;
+            let number = leaf * LEAF_BITS + bit;
             let reference = self.reference(page, number);
             if !is_kept(kept, reference.get().get()) {
                 dead |= 1 << bit;
@@ -435,28 +457,28 @@ impl<'m, W: Width> PageTable<'m, W> {
             let number = 7 - page.record.small.get().leading_zeros();
             return Block { page, number };
         }
-        let mut leaf = (page.fresh().get().get() - 1) / 64;
+        let mut leaf = (page.fresh().get().get() - 1) / LEAF_BITS;
         while self.leaf(page, leaf).get() == 0 {
             leaf -= 1;
         }
-        let number = leaf * 64 + 63 - self.leaf(page, leaf).get().leading_zeros();
+        let number = (leaf + 1) * LEAF_BITS - 1 - self.leaf(page, leaf).get().leading_zeros();
         Block { page, number }
     }
 
     /// The last used block of a page before block `number`, if there is one. O(π/64).
     pub(crate) fn used_before(&self, page: Page<'m, W>, number: u32) -> Option<Block<'m, W>> {
-        let below = |bits: u64, n: u32| bits & !(u64::MAX << n);
-        let last = |bits: u64| 63 - bits.leading_zeros();
+        let below = |bits: Leaf, n: u32| bits & !(Leaf::MAX << n);
+        let last = |bits: Leaf| LEAF_BITS - 1 - bits.leading_zeros();
         if page.is_small() {
-            let bits = below(u64::from(page.record.small.get()), number);
+            let bits = below(Leaf::from(page.record.small.get()), number);
             return (bits != 0).then(|| Block {
                 page,
                 number: last(bits),
             });
         }
-        let (mut leaf, mut bits) = (number / 64, 0);
-        if number % 64 > 0 {
-            bits = below(self.leaf(page, leaf).get(), number % 64);
+        let (mut leaf, mut bits) = (number / LEAF_BITS, 0);
+        if number % LEAF_BITS > 0 {
+            bits = below(self.leaf(page, leaf).get(), number % LEAF_BITS);
         }
         while bits == 0 && leaf > 0 {
             leaf -= 1;
@@ -464,7 +486,7 @@ impl<'m, W: Width> PageTable<'m, W> {
         }
         (bits != 0).then(|| Block {
             page,
-            number: leaf * 64 + last(bits),
+            number: leaf * LEAF_BITS + last(bits),
         })
     }
 
@@ -478,7 +500,7 @@ impl<'m, W: Width> PageTable<'m, W> {
         if page.is_small() {
             return page.record.small.get() >> number & 1 == 1;
         }
-        self.leaf(page, number / 64).get() >> (number % 64) & 1 == 1
+        self.leaf(page, number / LEAF_BITS).get() >> (number % LEAF_BITS) & 1 == 1
     }
 
     /// The entry whose object a used block holds.
@@ -509,7 +531,7 @@ impl<'m, W: Width> PageTable<'m, W> {
     fn reference(&self, page: Page<'m, W>, number: u32) -> Slot<'_, W::Word> {
         debug_assert!(number < page.blocks() && !page.is_small());
         let offset =
-            page.start + page.layout.back_offset as usize + W::WORD_BYTES * number as usize;
+            page.start + page.layout.back_offset() as usize + W::WORD_BYTES * number as usize;
         // SAFETY: the geometry places one word per block, aligned, at the end of the page; the
         // block's number is below π. A block below `fresh` was used once, and its word written
         // then; others' words are written before they are read.
@@ -537,8 +559,10 @@ impl<'m, W: Width> PageTable<'m, W> {
         if page.is_small() {
             return u32::from(page.record.small.get()) >> blocks != 0;
         }
-        let last = (blocks - 1) / 64;
-        self.leaf(page, last).get() & !(u64::MAX >> (63 - (blocks - 1) % 64)) != 0
+        let last = (blocks - 1) / LEAF_BITS;
+        let own = Leaf::MAX >> (LEAF_BITS - 1 - (blocks - 1) % LEAF_BITS);
+        self.leaf(page, last).get() & !own != 0
+            || (last + 1..page.leaves()).any(|leaf| self.leaf(page, leaf).get() != 0)
     }
 
     /// Blocks of a page that were ever used (P1). The page is not small.
@@ -554,7 +578,14 @@ impl<'m, W: Width> PageTable<'m, W> {
     /// Copies a block's bytes into another block of the same class.
     #[inline]
     pub(crate) fn copy(&self, from: Block<'m, W>, to: Block<'m, W>) {
-        self.copy_part(from, to, 0, from.page.layout.block_bytes);
+        debug_assert!(from != to);
+        let bytes = from.page.layout.block_bytes as usize;
+        // SAFETY: as in `copy_part`. Pages, and the blocks of a page, are multiples of 8 bytes (G1
+        // of the geometry), and the base is aligned to a page.
+        unsafe {
+            let (from, to) = (self.offset(from), self.offset(to));
+            self.memory.copy_granules(from, to, bytes);
+        }
     }
 
     /// Copies `bytes` bytes of a block, from byte `done` on, to the same place of another block of

@@ -23,15 +23,21 @@
 
 use core::cell::Cell;
 
-/// The levels of slots: level `i` has 2^i pages.
-const LEVELS: usize = 32;
+use crate::width::Word;
 
-/// How many slots there are of each size.
+/// The levels of slots: level `i` has 2^i pages, from 2 to 2³¹.
+const LEVELS: usize = 31;
+
+/// How many slots there are of each size, in words of the heap: there are fewer than pages.
+///
+/// Its alignment lets a compiler copy it without a call.
 #[derive(Debug)]
-pub(crate) struct Windows {
-    pub(crate) slots: [Cell<u32>; LEVELS],
+#[repr(align(4))]
+pub(crate) struct Windows<T: Word> {
+    /// Of level 1 first.
+    pub(crate) slots: [Cell<T>; LEVELS],
     /// Pages of windows besides their heads.
-    pub(crate) parts: Cell<u32>,
+    pub(crate) parts: Cell<T>,
 }
 
 /// The size of a slot: 2^level pages.
@@ -52,8 +58,9 @@ impl Level {
         1_u32 << self.0
     }
 
+    /// The place of its number of slots. There is none of level 0.
     fn index(self) -> usize {
-        self.0 as usize
+        (self.0 as usize).wrapping_sub(1)
     }
 
     /// All levels, from the smallest slots.
@@ -76,17 +83,17 @@ impl Level {
     clippy::arithmetic_side_effects,
     reason = "the slots lie in one region, whose pages are counted in 32 bits"
 )]
-impl Windows {
-    pub(crate) const fn new() -> Self {
+impl<T: Word> Windows<T> {
+    pub(crate) fn new() -> Self {
         Self {
-            slots: [const { Cell::new(0) }; LEVELS],
-            parts: Cell::new(0),
+            slots: core::array::from_fn(|_| Cell::new(T::new(0))),
+            parts: Cell::new(T::new(0)),
         }
     }
 
     /// Slots of a level.
     pub(crate) fn count(&self, level: Level) -> u32 {
-        self.slots[level.index()].get()
+        self.slots[level.index()].get().get()
     }
 
     /// The first page of the slots of a level. O(levels).
@@ -111,34 +118,34 @@ impl Windows {
     }
 
     fn pages_before(&self, level: Level) -> u64 {
-        let pages = |other| u64::from(self.count(other)) << other.index();
+        let pages = |other| u64::from(self.count(other)) << other.0;
         level.larger().map(pages).sum()
     }
 
     /// The first page of slot `number` of a level.
     pub(crate) fn slot(&self, level: Level, number: u32) -> u32 {
-        self.start(level) + (number << level.index())
+        self.start(level) + (number << level.0)
     }
 
     /// Pages of windows besides their heads.
     pub(crate) fn parts(&self) -> u32 {
-        self.parts.get()
+        self.parts.get().get()
     }
 
     pub(crate) fn add_parts(&self, parts: u32) {
-        self.parts.set(self.parts.get() + parts);
+        self.parts.set(T::new(self.parts() + parts));
     }
 
     pub(crate) fn remove_parts(&self, parts: u32) {
-        self.parts.set(self.parts.get() - parts);
+        self.parts.set(T::new(self.parts() - parts));
     }
 
     pub(crate) fn add_slot(&self, level: Level) {
-        self.slots[level.index()].set(self.count(level) + 1);
+        self.slots[level.index()].set(T::new(self.count(level) + 1));
     }
 
     pub(crate) fn remove_slot(&self, level: Level) {
-        self.slots[level.index()].set(self.count(level) - 1);
+        self.slots[level.index()].set(T::new(self.count(level) - 1));
     }
 
     /// Whether a window begins at a page. O(levels).

@@ -19,12 +19,11 @@ pub struct ClassLayout {
     /// [`INLINE_BLOCKS`](crate::geometry::INLINE_BLOCKS), because then the bits are in the page's
     /// record.
     pub leaves: u16,
-    /// Where the leaves begin, in bytes from the start of the page; a multiple of 8.
-    pub leaf_offset: u32,
-    /// Where the back-references begin, in bytes from the start of the page; a multiple of 8.
-    /// Meaningless if π ≤ [`INLINE_BLOCKS`](crate::geometry::INLINE_BLOCKS) or with
-    /// [`Tail::None`](crate::geometry::Tail::None).
-    pub back_offset: u32,
+    /// On smaller processors the table is to be small, and a product costs no more than a load.
+    #[cfg(target_pointer_width = "64")]
+    leaf_offset: u32,
+    #[cfg(target_pointer_width = "64")]
+    back_offset: u32,
     /// ⌈2³² / β⌉.
     pub reciprocal: u32,
 }
@@ -37,15 +36,40 @@ impl ClassLayout {
     pub(super) const fn new(page: Page, block_bytes: usize) -> Self {
         let blocks = page.room(block_bytes);
         let leaves = page.leaves(blocks);
+        #[cfg(target_pointer_width = "64")]
         let leaf_offset = blocks * block_bytes;
         Self {
             block_bytes: word(block_bytes as u64),
             blocks: half(blocks),
             leaves: half(leaves),
+            #[cfg(target_pointer_width = "64")]
             leaf_offset: word(leaf_offset as u64),
+            #[cfg(target_pointer_width = "64")]
             back_offset: word((leaf_offset + 8 * leaves) as u64),
             reciprocal: word((1_u64 << 32).div_ceil(block_bytes as u64)),
         }
+    }
+
+    /// Where the leaves begin, in bytes from the start of the page; a multiple of 8.
+    #[inline]
+    #[must_use]
+    pub const fn leaf_offset(&self) -> u32 {
+        #[cfg(target_pointer_width = "64")]
+        return self.leaf_offset;
+        #[cfg(not(target_pointer_width = "64"))]
+        return (self.blocks as u32).wrapping_mul(self.block_bytes);
+    }
+
+    /// Where the back-references begin, in bytes from the start of the page; a multiple of 8.
+    /// Meaningless if π ≤ [`INLINE_BLOCKS`](crate::geometry::INLINE_BLOCKS) or with
+    /// [`Tail::None`](crate::geometry::Tail::None).
+    #[inline]
+    #[must_use]
+    pub const fn back_offset(&self) -> u32 {
+        #[cfg(target_pointer_width = "64")]
+        return self.back_offset;
+        #[cfg(not(target_pointer_width = "64"))]
+        return self.leaf_offset().wrapping_add(8 * self.leaves as u32);
     }
 
     /// The page-block to which the byte at `offset` from the start of the page belongs: ⌊`offset` /

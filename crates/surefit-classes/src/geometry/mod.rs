@@ -10,7 +10,7 @@
 //! class_for(bytes, align):
 //!   class = bytes <= 1024 ? fine[ceil(bytes / 8)]                       one load
 //!         : the smallest class within coarse[bucket] ..= coarse[bucket + 1] that holds bytes
-//!                                                        32 buckets per power of two; halving
+//!                                        32 buckets per power of two, or 1; halving
 //!   align <= granule ? class : class + trailing_zeros(aligned[log2 align] >> class)
 //! block_at(offset) = offset * ceil(2^32 / beta) >> 32                   no division
 //! ```
@@ -49,7 +49,8 @@
 //! # Bounds
 //! `class_for`: one table load up to 1024 bytes. Above, two loads and b halvings, if fewer than 2^b
 //! page-block sizes lie in one bucket: 1 halving by default, at most 2 with any fraction, at most 7
-//! with any list. Any alignment adds one shift and one bit scan.
+//! with any list; without the feature `many-classes` at most 5. Any alignment adds one shift and
+//! one bit scan.
 //!
 //! The losses by partitioning with the default geometry (55 classes), computed over all classes and
 //! requests:
@@ -362,7 +363,7 @@ impl Geometry {
     #[inline]
     #[must_use]
     pub const fn page_internal_bytes(&self, class: SizeClass) -> usize {
-        let used = self.layout(class).leaf_offset as usize;
+        let used = self.layout(class).leaf_offset() as usize;
         self.page_bytes() - used - self.leaf_bytes(class) - self.back_reference_bytes(class)
     }
 

@@ -10,10 +10,11 @@ use super::spec::{ClassBits, MAX_CLASSES};
 pub(super) const FINE_BYTES: usize = 1024;
 /// One entry for each multiple of eight bytes from 0 to `FINE_BYTES`.
 pub(super) const FINE_ENTRIES: usize = FINE_BYTES / 8 + 1;
-/// Buckets per power of two above `FINE_BYTES`, as a binary logarithm.
-const COARSE_BITS: u32 = 5;
-/// Six powers of two of 32 buckets, and an end; a power of two, so that an index can be masked.
-pub(super) const COARSE_ENTRIES: usize = 256;
+/// Buckets per power of two above `FINE_BYTES`, as a binary logarithm. Few classes need no more
+/// than one.
+const COARSE_BITS: u32 = if cfg!(feature = "many-classes") { 5 } else { 0 };
+/// Six powers of two of these buckets, and an end; a power of two, so that an index can be masked.
+pub(super) const COARSE_ENTRIES: usize = 8 << COARSE_BITS;
 /// One entry for each alignment from 16 bytes, the first that a granule may not provide, to 64 KiB,
 /// and three spare entries, so that an index can be masked.
 pub(super) const ALIGNMENTS: usize = 16;
@@ -31,7 +32,7 @@ pub(super) const fn alignment(align: usize) -> usize {
     align.trailing_zeros().wrapping_sub(FIRST_ALIGNMENT) as usize & (ALIGNMENTS - 1)
 }
 
-/// The bucket of a request above `FINE_BYTES`: the five bits below the highest bit of the last
+/// The bucket of a request above `FINE_BYTES`: the bits below the highest bit of the last
 /// byte's index.
 #[expect(
     clippy::arithmetic_side_effects,

@@ -129,10 +129,10 @@ fn assert_layout(geometry: &Geometry, class: SizeClass) {
         block_bytes,
         blocks,
         leaves,
-        leaf_offset,
-        back_offset,
         ..
     } = *geometry.layout(class);
+    let layout = geometry.layout(class);
+    let (leaf_offset, back_offset) = (layout.leaf_offset(), layout.back_offset());
     let (beta, pi) = (block_bytes as usize, usize::from(blocks));
     assert!((1..=MAX_BLOCKS).contains(&pi), "{class:?}");
     assert_eq!(beta % geometry.granule(), 0, "{class:?}");

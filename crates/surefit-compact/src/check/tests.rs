@@ -194,12 +194,12 @@ impl<'h, 'm, W: Width> Fields<'h, 'm, W> {
             self.add("limit".into(), limit.pages.as_ptr().cast(), 4, Duty::None);
         }
         let windows = &engine.windows;
-        for (level, slots) in windows.slots.iter().enumerate().skip(1) {
+        for (slots, level) in windows.slots.iter().zip(1..) {
             let name = format!("slots of level {level}");
-            self.add(name, slots.as_ptr().cast(), 4, Duty::All);
+            self.add(name, slots.as_ptr().cast(), W::WORD_BYTES, Duty::All);
         }
         let parts = windows.parts.as_ptr();
-        self.add("parts".into(), parts.cast(), 4, Duty::All);
+        self.add("parts".into(), parts.cast(), W::WORD_BYTES, Duty::All);
         let links = [
             ("free_pages", engine.free_pages.as_ptr()),
             ("free entries", engine.addresses.free.as_ptr()),
@@ -291,7 +291,7 @@ impl<'h, 'm, W: Width> Fields<'h, 'm, W> {
         let start = page.id.index() * self.engine.pages.geometry.page_bytes();
         let name = |what, number| format!("page {}, {what} {number}", page.id.index());
         for leaf in 0..usize::from(page.layout.leaves) {
-            let place = self.place(start + page.layout.leaf_offset as usize + 8 * leaf);
+            let place = self.place(start + page.layout.leaf_offset() as usize + 8 * leaf);
             self.add(name("leaf", leaf), place, 8, Duty::All);
         }
         for block in 0..page.blocks() {
@@ -301,7 +301,7 @@ impl<'h, 'm, W: Width> Fields<'h, 'm, W> {
             } else {
                 Duty::None
             };
-            let at = start + page.layout.back_offset as usize + W::WORD_BYTES * block as usize;
+            let at = start + page.layout.back_offset() as usize + W::WORD_BYTES * block as usize;
             self.add(
                 name("back-reference", block as usize),
                 self.place(at),

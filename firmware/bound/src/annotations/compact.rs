@@ -2,17 +2,10 @@
 
 use crate::annotation::{Called, Fact, Known, LoopBound, NotCalled, Place};
 
-/// The compiler's library: its functions that copy.
-const COPY: &str = "compiler-builtins/src/mem/impls.rs";
-
-/// A loop of the function that copies a moved page-block.
-const fn copy(text: &'static str, most: u32, bytes: u32, because: &'static str) -> LoopBound {
-    LoopBound {
-        place: Place { file: COPY, text },
-        most,
-        bytes,
-        begins: false,
-        because,
+const fn in_engine(text: &'static str) -> Place {
+    Place {
+        file: "surefit-compact/src/engine.rs",
+        text,
     }
 }
 
@@ -21,22 +14,22 @@ const LOOPS: &[LoopBound] = &[
     LoopBound {
         place: Place {
             file: "surefit-compact/src/page.rs",
-            text: "(0..u32::from(page.layout.leaves)).for_each(",
+            text: "(0..page.leaves()).for_each(",
         },
-        most: 2,
+        most: 4,
         bytes: 0,
         begins: false,
-        because: "a page of 1 KiB has at most 128 page-blocks, so two words of bits",
+        because: "a page of 1 KiB has at most 128 page-blocks, so four words of bits",
     },
     LoopBound {
         place: Place {
             file: "surefit-compact/src/page.rs",
             text: "while self.leaf(page, leaf).get() == 0 {",
         },
-        most: 1,
+        most: 3,
         bytes: 0,
         begins: false,
-        because: "a page of 1 KiB has at most 128 page-blocks, so two words of bits",
+        because: "a page of 1 KiB has at most 128 page-blocks, so four words of bits",
     },
     LoopBound {
         place: Place {
@@ -48,30 +41,16 @@ const LOOPS: &[LoopBound] = &[
         begins: false,
         because: "the address table makes at most ENTRIES_AT_ONCE entries",
     },
-    copy(
-        "copy_forward_bytes(dest, src, dest_misalignment);",
-        0,
-        1,
-        "page-blocks begin at multiples of 8 bytes",
-    ),
-    copy(
-        "copy_forward_aligned_words(dest, src, n_words);",
-        255,
-        4,
-        "a page-block has at most 1 KiB",
-    ),
-    copy(
-        "copy_forward_misaligned_words(dest, src, n_words);",
-        0,
-        4,
-        "page-blocks begin at multiples of 8 bytes",
-    ),
-    copy(
-        "copy_forward_bytes(dest, src, n);",
-        7,
-        1,
-        "page-blocks have a multiple of 8 bytes: only those of 8 are copied by bytes",
-    ),
+    LoopBound {
+        place: Place {
+            file: "surefit-compact/src/memory.rs",
+            text: "for done in (0..bytes).step_by(8) {",
+        },
+        most: 128,
+        bytes: 8,
+        begins: false,
+        because: "a page-block has at most 1 KiB",
+    },
 ];
 
 /// A function for another bound, or for parked pairs.
@@ -98,34 +77,34 @@ const fn unless(
     }
 }
 
-/// The function copies words even from odd addresses.
-const MISALIGNED: Fact = Fact {
-    events: &["free F2", "free F3"],
-    places: &[Place {
-        file: COPY,
-        text: "copy_forward_misaligned_words(dest, src, n_words);",
-    }],
-    most: 0,
-    because: "page-blocks begin at multiples of 8 bytes",
-};
-
-/// How often functions are called.
-const CALLED: &[Called] = &[
-    Called {
-        events: &["free F1/F4", "free F5", "free F2", "free F3"],
-        function: "compiler_builtins::mem::memcpy",
-        least: 0,
-        most: 1,
-        because: "a free moves at most one page-block",
+/// What frees without a move, and refusals, do not reach.
+const FACTS: &[Fact] = &[
+    Fact {
+        events: &["free F1/F4", "free F5"],
+        places: &[in_engine("return self.refill(state, source, freed);")],
+        most: 0,
+        because: "no move",
     },
-    Called {
+    Fact {
         events: &["alloc refused"],
-        function: "surefit_compact::engine::Engine::refusal",
-        least: 1,
-        most: 1,
-        because: "it says why the heap refuses",
+        places: &[
+            in_engine("self.addresses.make(&self.pages.memory);"),
+            in_engine("let page = self.pages.open(self.take_page(), class);"),
+            in_engine("self.detach_if(decision == Malloc::Fill, state, page);"),
+        ],
+        most: 0,
+        because: "the slow way makes nothing",
     },
 ];
+
+/// How often functions are called.
+const CALLED: &[Called] = &[Called {
+    events: &["alloc refused"],
+    function: "surefit_compact::engine::Engine::refusal",
+    least: 1,
+    most: 1,
+    because: "it says why the heap refuses",
+}];
 
 /// A function for objects of several page-blocks.
 const fn of_many(function: &'static str, from: &'static str) -> NotCalled {
@@ -143,22 +122,10 @@ const NOT_CALLED: &[NotCalled] = &[
     in_holes("surefit_compact::engine::Engine::refill_at_bound"),
     in_holes("surefit_compact::engine::Engine::restore_bound"),
     in_holes("surefit_compact::engine::Engine::unpark"),
-    unless("__aeabi_memcpy", &["free F1/F4", "free F5"], "no move"),
     unless(
         "surefit_compact::engine::Engine::release",
         &["free F1/F4", "free F2"],
         "no page is released",
-    ),
-    NotCalled {
-        events: &["alloc M2/M3", "alloc M1", "alloc refused"],
-        function: "surefit_compact::engine::Engine::allocate_slowly",
-        from: "surefit_compact::engine::Engine::allocate_in_page",
-        because: "only the slow way calls it, after it has made what was missing",
-    },
-    unless(
-        "surefit_compact::engine::Engine::allocate_in_page",
-        &["alloc refused"],
-        "the slow way makes nothing",
     ),
     unless(
         "surefit_compact::engine::Engine::refusal",
@@ -181,7 +148,7 @@ pub const HEAP: Known = Known {
     loops: LOOPS,
     called: CALLED,
     not_called: NOT_CALLED,
-    facts: &[MISALIGNED],
+    facts: FACTS,
 };
 
 /// `KeyHeap`.
@@ -191,7 +158,7 @@ pub const KEY_HEAP: Known = Known {
     loops: LOOPS,
     called: CALLED,
     not_called: NOT_CALLED,
-    facts: &[MISALIGNED],
+    facts: FACTS,
 };
 
 #[cfg(test)]

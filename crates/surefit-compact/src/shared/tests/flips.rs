@@ -100,13 +100,13 @@ impl Places {
         };
         let at = |offset: u32| start.as_ptr().wrapping_add(offset as usize);
         for leaf in 0..usize::from(page.layout.leaves) {
-            let place = at(page.layout.leaf_offset).wrapping_add(8 * leaf);
+            let place = at(page.layout.leaf_offset()).wrapping_add(8 * leaf);
             self.at(name("leaf"), place, 8);
         }
         let blocks = page.blocks() as usize;
         self.words(
             &name("back-references"),
-            at(page.layout.back_offset),
+            at(page.layout.back_offset()),
             blocks,
         );
     }
