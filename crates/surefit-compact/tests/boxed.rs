@@ -174,3 +174,46 @@ fn a_heap_of_a_megabyte_takes_the_tiny_configuration() {
 fn a_heap_of_another_width_names_the_type_to_take() {
     let _ = Heap::<Wide>::boxed(1 << 16, &TINY);
 }
+
+/// A length that is refused for ever comes with a shorter one that is served if nothing is live,
+/// whatever is live now.
+fn what_never_fits_is_told_from_what_does_not_fit_now<W: Width>(config: &'static Config) {
+    let mut heap: BoxedHeap<W> = Heap::boxed(1 << 18, config).expect("large enough");
+    let request = |len| Layout::array::<u8>(len).expect("no overflow");
+    let refused = heap.alloc_zeroed(request(1 << 19)).expect_err("too large");
+    let Refused::TooLarge { limit } = refused else {
+        panic!("{refused}");
+    };
+    assert!((1 << 17) < limit && limit < 1 << 18, "{limit}");
+    for len in [limit + 1, 1 << 18, 1 << 30, isize::MAX as usize] {
+        let Err(Refused::TooLarge { limit }) = heap.alloc(request(len)) else {
+            panic!("{len}");
+        };
+        assert!(limit < len, "{len}: {limit}");
+        let served = heap.alloc_zeroed(request(limit)).expect("the limit");
+        heap.free_bytes(served);
+    }
+    let mut most = heap.alloc_zeroed(request(limit)).expect("the limit");
+    // Now there is no room for more, but there may be later.
+    let full = heap.alloc(request(limit)).expect_err("full");
+    assert!(
+        matches!(full, Refused::NoPage | Refused::NoHandle),
+        "{full}"
+    );
+    assert_eq!(heap.resize(&mut most, request(1 << 19)), Err(refused));
+    assert_eq!(heap.alloc(request(1 << 19)).err(), Some(refused));
+    heap.free_bytes(most);
+    assert_eq!(heap.check(), Ok(()));
+}
+
+#[test]
+fn a_value_larger_than_the_heap_is_too_large() {
+    what_never_fits_is_told_from_what_does_not_fit_now::<Wide>(&CONFIG);
+    what_never_fits_is_told_from_what_does_not_fit_now::<Wide>(&IN_PIECES);
+    what_never_fits_is_told_from_what_does_not_fit_now::<Narrow>(&TINY);
+    let heap: BoxedHeap = Heap::boxed(1 << 20, &CONFIG).expect("large enough");
+    let refused = heap
+        .insert_bytes(&vec![1; 2 << 20])
+        .expect_err("two of one");
+    assert!(matches!(refused, Refused::TooLarge { limit } if limit < 1 << 20));
+}
