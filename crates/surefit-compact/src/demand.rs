@@ -101,25 +101,6 @@ impl<W: Width> Engine<'_, W> {
         Ok(())
     }
 
-    /// Whether the whole region has room for a demand, if nothing else is live. O(classes of the
-    /// demand).
-    #[expect(
-        clippy::arithmetic_side_effects,
-        reason = "pages and entries of at most 128 numbers of 32 bits, times at most a page, in 64 bits"
-    )]
-    pub(crate) fn has_region_for(&self, demand: &BlockDemand) -> bool {
-        let geometry = self.pages.geometry;
-        let pages = demand.classes().filter_map(|index| geometry.class(index));
-        let pages = pages.map(|class| {
-            let per_page = u32::from(geometry.layout(class).blocks);
-            u64::from(demand.blocks_of(class).div_ceil(per_page))
-        });
-        let data_bytes = pages.sum::<u64>() << geometry.page_shift();
-        let table_bytes = demand.entries() * W::ENTRY_BYTES as u64;
-        demand.entries() <= u64::from(W::Word::NIL.get())
-            && data_bytes + table_bytes <= self.addresses.top() as u64
-    }
-
     /// Whether so many page-blocks of any classes can be taken even if each needs a page and an
     /// entry of its own. O(1). If not, [`Engine::can_serve`] knows.
     #[expect(

@@ -201,9 +201,8 @@ impl<W: Width> Heap<'_, W> {
             .and_then(|pieces| pieces.checked_mul(2));
         if !blocks.is_some_and(|blocks| self.engine.has_room_for_any(blocks)) {
             let mut demand = BlockDemand::new();
-            self.add_object(&mut demand, len, align)
-                .and_then(|()| self.engine.can_serve(&demand))
-                .map_err(|why| self.now_or_ever(len, align, why))?;
+            self.add_object(&mut demand, len, align)?;
+            self.engine.can_serve(&demand)?;
         }
         // Nothing may be refused once the spine is there. A class for whole pieces at this
         // alignment also serves the rest.
@@ -214,32 +213,6 @@ impl<W: Width> Heap<'_, W> {
         let index = self.allocate_bytes(self.spine_bytes(len), W::SPINE_WORD_BYTES)?;
         self.allocate_pieces(index, len, align, 0)?;
         Ok(index)
-    }
-
-    /// Why an object in pieces is refused: as `why` says, or because even the empty heap would be
-    /// too small. The limit is a shorter length that fits there. O(log(region) · levels).
-    #[cold]
-    pub(crate) fn now_or_ever(&self, len: usize, align: usize, why: Refused) -> Refused {
-        let exhausted = [Refused::NoPage, Refused::NoHandle].contains(&why);
-        let fits = |len: usize| {
-            let mut demand = BlockDemand::new();
-            let known = self.add_object(&mut demand, len, align);
-            known.is_ok() && self.engine.has_region_for(&demand)
-        };
-        if !(exhausted || matches!(why, Refused::TooLarge { .. })) || fits(len) {
-            return why;
-        }
-        // A heap has tables, so no object has all of its bytes.
-        let (mut limit, mut over) = (0, len.min(self.engine.pages.memory.len()));
-        while over - limit > 1 {
-            let between = limit.midpoint(over);
-            if fits(between) {
-                limit = between;
-            } else {
-                over = between;
-            }
-        }
-        Refused::TooLarge { limit }
     }
 
     /// Allocates the pieces from `first` on. The engine has agreed before, so nothing is refused.

@@ -50,9 +50,7 @@ impl<W: Width> Heap<'_, W> {
         }
         let mut demand = BlockDemand::new();
         self.add_resize(&mut demand, index, change)?;
-        self.engine
-            .can_serve(&demand)
-            .map_err(|why| self.now_or_ever(change.new, change.align, why))?;
+        self.engine.can_serve(&demand)?;
         self.change(index, change)
     }
 
