@@ -68,15 +68,15 @@ image() {
     heap_*) source=$freertos/portable/MemMang/$heap.c ;;
     *) extra=("-DconfigSUREFIT_KIND=SUREFIT_RAW_${heap^^}") ;;
   esac
-  compile "${extra[@]}" "-DconfigTOTAL_HEAP_SIZE=((size_t)$bytes)" -c "$source" -o "$work/heap.o"
+  compile "${extra[@]}" "-DconfigTOTAL_HEAP_SIZE=((size_t)$bytes)" -c "$source" -o "$work/heap.o" || return 4
   extra=()
   [ ! -f "$work/$heap.a" ] || extra=("$work/$heap.a")
-  compile "$work"/{tasks,list,queue,port,main,heap}.o "${extra[@]}" "${libc[@]}" -o "$work/image"
+  compile "$work"/{tasks,list,queue,port,main,heap}.o "${extra[@]}" "${libc[@]}" -o "$work/image" || return 4
 }
 
 # run HEAP BYTES: what the program says; its status is 3 if the heap refused.
 run() {
-  image "$@"
+  image "$@" || return
   timeout 120 "$folder/qemu-system-arm" -M mps2-an386 -display none -chardev stdio,id=here -icount shift=8 \
     -semihosting-config enable=on,target=native,chardev=here -kernel "$work/image"
 }

@@ -283,6 +283,10 @@ enum surefit_status surefit_certify(const struct surefit_config *config,
                                     const struct surefit_demand *demand,
                                     struct surefit_certificate *certificate);
 
+// Does nothing. Only a library with the feature `pieces` has it: what was certified for objects in
+// pieces calls it, so that it does not link with a library in which they need more bytes.
+void surefit_has_pieces(void);
+
 // For regions of up to 32 KiB: pages of 1 KiB, six sizes of page-blocks, words of two bytes, one
 // move per free at most.
 const struct surefit_config *surefit_config_micro(void);

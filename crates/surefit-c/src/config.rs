@@ -59,6 +59,12 @@ const _: () = assert!(
     size_of::<surefit_config>() + align_of::<surefit_config>() - 1 <= SUREFIT_SMALL_CONFIG_BYTES
 );
 
+/// Does nothing. Only a library with the feature `pieces` has it: what was certified for objects in
+/// pieces calls it, so that it does not link with a library in which they need more bytes.
+#[cfg(feature = "pieces")]
+#[unsafe(no_mangle)]
+pub extern "C" fn surefit_has_pieces() {}
+
 /// For regions of up to 32 KiB: pages of 1 KiB, six sizes of page-blocks, words of two bytes, one
 /// move per free at most.
 #[unsafe(no_mangle)]

@@ -54,6 +54,8 @@ mod words;
 pub use certify::{surefit_certificate, surefit_certify, surefit_demand, surefit_peak};
 #[cfg(all(feature = "holes", feature = "many-classes"))]
 pub use config::surefit_config_standard;
+#[cfg(feature = "pieces")]
+pub use config::surefit_has_pieces;
 pub use config::{
     SUREFIT_CONFIG_BYTES, SUREFIT_SMALL_CONFIG_BYTES, surefit_config, surefit_config_build,
     surefit_config_bytes, surefit_config_micro, surefit_config_tiny, surefit_options,

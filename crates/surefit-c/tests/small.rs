@@ -6,7 +6,7 @@ use core::alloc::Layout;
 use core::mem::MaybeUninit;
 
 use surefit_compact::{
-    Bound, Config, ConfigError, Geometry, GeometryError, GeometrySpec, KeyHeap, Narrow,
+    Bound, Config, ConfigError, Geometry, GeometryError, GeometrySpec, KeyHeap, Narrow, Spacing,
 };
 use surefit_core::Refused;
 
@@ -77,4 +77,42 @@ fn what_was_not_compiled_in_is_refused() {
     // 55 size-classes.
     let built = Geometry::new(&GeometrySpec::DEFAULT);
     assert_eq!(built.err(), Some(GeometryError::TooManyClasses));
+}
+
+/// With few classes a bucket of the table is a whole power of two: what is found there is still the
+/// smallest class that holds the request.
+#[test]
+fn each_request_has_the_smallest_class_on_pages_of_every_size() {
+    let mut geometries = 0;
+    for page_bytes in (10..=16).map(|log2| 1_usize << log2) {
+        let half = u32::try_from(page_bytes / 2).expect("at most 32 KiB");
+        let near: Vec<_> = (1..=28).map(|n| half + 8 * n).collect();
+        let spacings = [
+            Spacing::Fraction(1),
+            Spacing::Fraction(2),
+            Spacing::Explicit(&[64, 256]),
+            Spacing::Explicit(&near),
+        ];
+        for spacing in spacings {
+            let spec = GeometrySpec {
+                page_bytes,
+                spacing,
+                ..GeometrySpec::DEFAULT
+            };
+            // Page-blocks of 8 bytes are too many for a large page.
+            let Ok(geometry) = Geometry::new(&spec) else {
+                continue;
+            };
+            geometries += 1;
+            let sizes = geometry.classes().map(|class| geometry.layout(class));
+            let sizes: Vec<_> = sizes.map(|layout| layout.block_bytes as usize).collect();
+            for bytes in 0..=page_bytes {
+                let class = geometry.class_for_bytes(bytes).expect("a page holds it");
+                let smallest = sizes.iter().position(|&size| size >= bytes);
+                assert_eq!(Some(class.index()), smallest, "{bytes} of {sizes:?}");
+            }
+            assert_eq!(geometry.class_for_bytes(page_bytes + 1), None);
+        }
+    }
+    assert!(geometries >= 20, "{geometries}");
 }

@@ -41,12 +41,6 @@ struct Asked<'a> {
     once: Vec<&'a str>,
 }
 
-/// What is known of our own functions, and why: they do not come to call themselves.
-const ONCE: [(&str, &str); 1] = [(
-    "surefit_compact::engine::Engine::allocate_slowly",
-    "it has made what was missing when it allocates",
-)];
-
 impl<'a> Asked<'a> {
     fn of(options: &[&'a str]) -> Result<Self> {
         let mut asked = Self::default();
@@ -110,10 +104,7 @@ fn report(image: &Image, asked: &Asked<'_>) -> Result<(String, usize)> {
         let named = asked.left_out.iter().any(|name| function.is_named(name));
         named || is_panic(image, function)
     };
-    let is_once = |function: &Function| {
-        let known = ONCE.iter().map(|(name, _)| name);
-        known.chain(&asked.once).any(|name| function.is_named(name))
-    };
+    let is_once = |function: &Function| asked.once.iter().any(|name| function.is_named(name));
     let said = Said {
         is_left_out: &is_left_out,
         is_once: &is_once,
@@ -131,9 +122,7 @@ fn report(image: &Image, asked: &Asked<'_>) -> Result<(String, usize)> {
         let _ = writeln!(text, "not counted: {name}");
     }
     for name in once {
-        let known = ONCE.iter().find(|(known, _)| *known == name);
-        let why = known.map_or("you say so", |(_, why)| why);
-        let _ = writeln!(text, "does not come to call itself: {name} ({why})");
+        let _ = writeln!(text, "does not come to call itself: {name} (you say so)");
     }
     Ok((text, without))
 }

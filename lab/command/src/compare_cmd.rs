@@ -13,6 +13,7 @@ mod hinted;
 pub(crate) mod measured;
 mod own;
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
@@ -149,7 +150,7 @@ fn save(args: &CompareArgs, comparison: &Comparison) -> Result<()> {
         return Ok(());
     };
     output::to_file(path, |out| {
-        serde_json::to_writer_pretty(&mut *out, comparison)?;
+        serde_json::to_writer_pretty(&mut *out, comparison).map_err(io::Error::from)?;
         Ok(out.write_all(b"\n")?)
     })
 }

@@ -112,14 +112,20 @@ impl Known {
     }
 }
 
+/// The known library whose file is called so, wherever it lies.
+#[must_use]
+pub fn named_like(file: &Path) -> Option<&'static Known> {
+    let name = file.file_name()?.to_str()?;
+    let is_it = |known: &&Known| known.files.iter().any(|file| name.starts_with(file));
+    KNOWN.iter().find(is_it)
+}
+
 /// The known library whose file is called so; `None` if there is none, or if it is not on this
 /// machine. Only the name of the file counts, and the library is the one that [`Known::find`]
 /// finds: a file that somebody else names is never taken.
 #[must_use]
 pub fn called_like(file: &Path) -> Option<&'static Known> {
-    let name = file.file_name()?.to_str()?;
-    let is_it = |known: &&Known| known.files.iter().any(|file| name.starts_with(file));
-    let known = KNOWN.iter().find(is_it)?;
+    let known = named_like(file)?;
     matches!(known.find(), Ok(Some(_))).then_some(known)
 }
 

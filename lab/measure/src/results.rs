@@ -315,7 +315,7 @@ pub struct Locality {
 }
 
 /// How many distinct places hold the first bytes of 64 objects that follow one another; the mean
-/// over all of them.
+/// over all whole groups of 64. It compares allocators on one trace, not traces.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Near {

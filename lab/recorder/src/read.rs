@@ -31,6 +31,8 @@ pub struct Described {
     pub library: Option<PathBuf>,
     /// Events that took a number, also those that were not written any more.
     pub events: u64,
+    /// Slots that the file has, written or not; the kernel was asked to map all of them.
+    pub ready: u64,
     /// Why recording ended before the process did.
     pub ended: Option<Ended>,
     /// What the process has taken.
@@ -112,9 +114,7 @@ impl Reader {
         }
         let described =
             describe(path, &header).ok_or_else(|| ReadError::NoLog { path: path.into() })?;
-        let left = described
-            .events
-            .min(word(&header, offset_of!(Header, ready)));
+        let left = described.events.min(described.ready);
         Ok(Self {
             described,
             input,
@@ -178,6 +178,7 @@ fn describe(path: &Path, header: &[u8]) -> Option<Described> {
         program: String::from_utf8_lossy(program).into_owned(),
         library: Some(PathBuf::from(OsStr::from_bytes(library))).filter(|file| !is_platforms(file)),
         events: word(header, offset_of!(Header, next)),
+        ready: word(header, offset_of!(Header, ready)),
         ended: match half(header, offset_of!(Header, ended)) {
             0 => None,
             FULL => Some(Ended::Full),

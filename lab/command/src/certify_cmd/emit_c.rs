@@ -58,6 +58,8 @@ struct Heap {
     demand: String,
     /// What the header says if `surefit_demand` has no words for just this demand.
     wider: Option<String>,
+    /// Whether objects may be in pieces.
+    in_pieces: bool,
     certificate: Certificate,
 }
 
@@ -79,7 +81,9 @@ fn certified<W: Width>(asked: &Asked, config: &Config) -> Result<Heap> {
         ),
     };
     let largest = peaks.iter().map(|peak| peak.request_bytes);
-    is_possible(config, largest.chain([widest.0]))?;
+    let mut largest = largest.chain([widest.0]);
+    is_possible(config, largest.clone())?;
+    let in_pieces = largest.any(|bytes| config.piece_bytes().is_some_and(|piece| bytes > piece));
     // C has no empty list of peaks.
     let budget = budget.or_else(|| peaks.is_empty().then_some(NOTHING));
     let said = budget.map(|budget| SaidBudget::of(config, budget, widest));
@@ -99,6 +103,7 @@ fn certified<W: Width>(asked: &Asked, config: &Config) -> Result<Heap> {
         peaks: peaks_text(&peaks),
         demand: format!("{{{of_peaks}, {figures}, 0, 0, {align}, 0, 0}}"),
         wider: said.and_then(|said| said.wider),
+        in_pieces,
         certificate,
     })
 }
@@ -362,6 +367,10 @@ const CONFIG_BYTES: &str = "\
 ";
 
 /// What makes the heap of a configuration.
+/// With a library without them, objects would need more than the certified bytes.
+const HAS_PIECES: &str =
+    "    surefit_has_pieces(); /* links only if the library has the feature pieces */\n";
+
 fn initialised(built: &Built) -> String {
     match built.named {
         Some(named) => format!(
@@ -440,7 +449,11 @@ static inline surefit_status heap_init(surefit_heap **heap) {{
 #endif
 ",
         built.named.map_or(CONFIG_BYTES, |_| ""),
-        initialised(built),
+        if heap.in_pieces {
+            HAS_PIECES.to_owned()
+        } else {
+            String::new()
+        } + &initialised(built),
     );
     text
 }

@@ -9,6 +9,7 @@ use super::{hinted, own};
 use crate::details;
 use crate::report::Details;
 use surefit_measure::config_file;
+use surefit_measure::error::{Broken, complain};
 use surefit_measure::passes::percentiles;
 use surefit_measure::progress::Progress;
 use surefit_measure::results::{AllocatorResult, Comparison, OnThreads, SCHEMA, TraceResults};
@@ -190,7 +191,13 @@ fn on_threads(
         if !row.completed || row.pair_ns_rounds.is_none() {
             continue;
         }
-        let of_threads = threaded::measure(source, spec, plan)?;
+        let of_threads = match threaded::measure(source, spec, plan) {
+            Err(error) if !error.is::<Broken>() => {
+                complain(&format!("{spec}, on threads: {error:#}"));
+                continue;
+            }
+            measured => measured?,
+        };
         row.on_threads = Some(OnThreads {
             pair_ns_rounds: of_threads
                 .pair_ns_rounds

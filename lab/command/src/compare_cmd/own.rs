@@ -29,10 +29,44 @@ pub(super) fn allocators(files: &[PathBuf]) -> Vec<Spec> {
     specs
 }
 
+/// The path is the trace's: it goes into words to type only if a shell takes it as it is.
 fn left_to_the_user(file: &Path, library: &str) -> String {
+    let file = file.display();
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "/._+-".contains(letter);
+    if Path::new(library).is_file() && library.chars().all(is_plain) {
+        return format!(
+            "{file}: its malloc was that of {library}, which is not loaded because a trace names \
+             it; if you trust it, --allocators cf,tlsf,system,preload:{library} compares with it"
+        );
+    }
     format!(
-        "{}: its malloc was that of {library}, which is not loaded because a trace names it; if you \
-         trust it, --allocators cf,tlsf,system,preload:{library} compares with it",
-        file.display()
+        "{file}: its malloc was that of {library:?}, which this machine does not have; \
+         --allocators …,preload:PATH compares with a library that you trust"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::left_to_the_user;
+
+    #[test]
+    fn only_a_plain_path_of_this_machine_goes_into_words_to_type() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let said = |name: &str| {
+            let library = folder.path().join(name);
+            fs::write(&library, "").expect("a file");
+            left_to_the_user(Path::new("t"), library.to_str().expect("plain"))
+        };
+        assert!(said("libmine.so").contains("libmine.so compares with it"));
+        let odd = said("x;touch y");
+        assert!(
+            odd.contains("preload:PATH") && !odd.contains("preload:/"),
+            "{odd}"
+        );
+        let gone = left_to_the_user(Path::new("t"), "/no/such/libmine.so");
+        assert!(gone.contains("does not have"), "{gone}");
+    }
 }

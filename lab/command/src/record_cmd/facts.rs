@@ -38,7 +38,8 @@ pub(super) fn of(log: &Described, watched: Option<&Watched>, asked: Asked) -> Fa
     let watched = watched.filter(|it| it.pid == log.pid && !log.forked);
     let outside = watched.map(|it| it.seen).unwrap_or_default();
     let (begun, most) = inside.anonymous_bytes;
-    let log_bytes = HEADER_BYTES as u64 + log.events * SLOT_BYTES as u64;
+    // The recorder has the kernel map slots ahead of those that are written.
+    let log_bytes = HEADER_BYTES as u64 + log.ready * SLOT_BYTES as u64;
     let resident = outside.peak_resident_bytes.saturating_sub(log_bytes);
     let is_cut = log.ended.is_some();
     let times = match watched {

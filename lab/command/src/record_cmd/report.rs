@@ -6,7 +6,7 @@ use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use surefit_measure::libraries::called_like;
+use surefit_measure::libraries::{Known, called_like};
 use surefit_measure::output::grouped;
 use surefit_measure::results::{BesideMalloc, SCHEMA};
 use surefit_measure::sizes::{Size, counted};
@@ -274,9 +274,14 @@ impl Recorded {
             .chain(self.beside.clone())
             .for_each(&mut note);
         if let Some(library) = &self.allocator {
+            let is_it = |known: &Known| {
+                let found = known.find().ok().flatten();
+                found.and_then(|it| it.canonicalize().ok())
+                    == Path::new(library).canonicalize().ok()
+            };
             let joins = match called_like(Path::new(library)) {
-                Some(_) => "surefit compare has it in its table".to_owned(),
-                None => format!("to compare with it: --allocators cf,tlsf,preload:{library}"),
+                Some(known) if is_it(known) => "surefit compare has it in its table".to_owned(),
+                _ => format!("to compare with it: --allocators cf,tlsf,preload:{library}"),
             };
             note(format!("its malloc is that of {library}: {joins}"));
         }

@@ -211,7 +211,8 @@ mod tests {
             Some(
                 "redis ran on 3 threads, at most 2 at once; here one thread makes all calls, in the \
                  recorded order. On threads that begin and end as its own (times: the wall's clock \
-                 there over processor time on one thread): system takes 1.80 x [1.70-1.90], and holds 40.1 MB rather than 36.2 MB. The others are replayed on one thread only."
+                 there over processor time on one thread): system takes 1.80 x [1.70-1.90], and \
+                 holds 40.1 MB rather than 36.2 MB. The others are replayed on one thread only."
             )
         );
         for rounds in [vec![180.0, 190.0, 95.0], vec![180.0, 190.0]] {

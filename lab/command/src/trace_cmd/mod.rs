@@ -96,7 +96,8 @@ enum Verb {
 /// Examples below the help of `import`.
 const IMPORT_HELP: &str = "\
 Examples:
-  heaptrack --raw -o mine ./program && surefit trace import mine.raw.zst -o mine.sft.zst
+  heaptrack --raw -o mine ./program
+  surefit trace import mine.raw.zst -o mine.sft.zst
   cat /dev/ttyUSB0 >sensor.bytes   # until Ctrl-C
   surefit trace import sensor.bytes -o sensor.sft.zst
 
@@ -105,8 +106,10 @@ A board sends its calls with the hook crates/surefit-c/adapters/trace.c; docs/fi
 /// Examples below the help of `export`.
 const EXPORT_HELP: &str = "\
 Examples:
-  surefit trace export bundled:redis --to pprof -o redis.pb.gz && go tool pprof -top redis.pb.gz
-  surefit trace export bundled:redis --to heaptrack -o redis.gz && heaptrack_print redis.gz
+  surefit trace export bundled:redis --to pprof -o redis.pb.gz
+  go tool pprof -top redis.pb.gz
+  surefit trace export bundled:redis --to heaptrack -o redis.gz
+  heaptrack_print redis.gz
 
 Call sites are those of `surefit record --stacks`; in their place stand otherwise the thread and the
 size-class of a request. The profile of a trace with call sites says fragmentation too:

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Result, bail, ensure};
 use surefit_measure::child;
-use surefit_measure::libraries::{KNOWN, called_like, preloadable};
+use surefit_measure::libraries::{KNOWN, named_like, preloadable};
 
 /// What the C library's own malloc is called.
 pub(super) const BASE: &str = "glibc";
@@ -95,12 +95,13 @@ fn loaded(library: &Path) -> Result<()> {
 pub(super) fn linked(program: &OsStr) -> Option<&'static str> {
     let mut command = Command::new(program);
     command.env("LD_TRACE_LOADED_OBJECTS", "1");
+    command.env_remove("LD_PRELOAD");
     let listed = child::output(&mut command).ok()?.stdout;
     let listed = String::from_utf8_lossy(&listed);
     let mut files = listed
         .lines()
         .filter_map(|line| line.split_whitespace().next());
-    files.find_map(|file| Some(called_like(Path::new(file))?.name))
+    files.find_map(|file| Some(named_like(Path::new(file))?.name))
 }
 
 #[cfg(test)]

@@ -19,15 +19,18 @@ use report::{Document, Row};
 
 /// What the verb does, for `--help`.
 const HELP: &str = "\
-In each round the program runs once under each malloc: glibc (nothing is preloaded; if the program
-is linked with another malloc, that one serves), and jemalloc, mimalloc, tcmalloc and
-surefit-malloc where this machine has them. Its output is not shown; if it fails, its last line is. Processor time and the peak of resident memory are those of the program
-and of the programs that it starts and waits for. A server runs until --load has ended.
+In each round the program runs once under each malloc: glibc (nothing is
+preloaded; if the program is linked with another malloc, that one serves), and
+jemalloc, mimalloc, tcmalloc and surefit-malloc where this machine has them. Its
+output is not shown; if it fails, its last line is. Processor time and the peak
+of resident memory are those of the program and of the programs that it starts
+and waits for. A server runs until --load has ended.
 
 Examples:
   surefit try -- sort -u words.txt
   surefit try --with mine=/opt/lib/libmine.so --rounds 9 -- ./service --once
-  surefit try --load 'sleep 1; redis-benchmark -p 7000 -q' -- redis-server --port 7000
+  surefit try --load 'sleep 1; redis-benchmark -p 7000 -q' -- \\
+    redis-server --port 7000
 ";
 
 /// The arguments of `surefit try`.

@@ -169,6 +169,15 @@ impl Document {
         linked.map_or_else(|| BASE.to_owned(), |name| format!("its own {name}"))
     }
 
+    /// A malloc as the text names it.
+    fn shown(&self, name: &str) -> String {
+        if name == BASE {
+            self.base()
+        } else {
+            name.to_owned()
+        }
+    }
+
     /// The table and what follows from it; prose has at most `width` columns.
     pub(super) fn to_text(&self, width: usize) -> String {
         let wrapped = |text: &str| wrapped_to(text, width);
@@ -230,12 +239,15 @@ impl Document {
         };
         let cpu = self.least_cpu.as_ref().map(|name| {
             let times = times(name, |row| row.cpu_over_glibc);
+            let name = self.shown(name);
             format!("{name} takes the least processor time{times}")
         });
         let resident = self.least_resident.as_ref().map(|name| {
             let times = times(name, |row| row.resident_over_glibc);
+            let name = self.shown(name);
             format!("{name} has the least peak of resident memory{times}")
         });
+        let cpu = cpu.or_else(|| self.faster());
         let said: Vec<_> = cpu.into_iter().chain(resident).collect();
         let ran = self
             .mallocs
@@ -249,6 +261,28 @@ impl Document {
                 .to_owned(),
             said => format!("In every round {}.", said.join(", and ")),
         }
+    }
+    /// Those that take less processor time than the base in every round, though none of them less
+    /// than all others.
+    fn faster(&self) -> Option<String> {
+        let is_faster = |row: &&Row| {
+            let ratio = row.cpu_over_glibc;
+            ratio.is_some_and(|ratio| ratio.max < 1.0 && ratio.median * LEAST_RATIO <= 1.0)
+        };
+        let names = self.mallocs.iter().filter(is_faster);
+        let names: Vec<_> = names.map(|row| row.name.as_str()).collect();
+        let verb = if names.len() == 1 {
+            "takes"
+        } else {
+            "each take"
+        };
+        (self.rounds >= SURE && !names.is_empty()).then(|| {
+            let base = self.base();
+            format!(
+                "{} {verb} less processor time than {base}",
+                names.join(", ")
+            )
+        })
     }
 }
 
@@ -315,6 +349,13 @@ surefit try: redis: 5 interleaved rounds; ratios are to its own jemalloc, round
 In every round fast takes the least processor time (0.50 x its own jemalloc).
 ";
         assert_eq!(document.to_text(80), expected);
+        let rows = vec![row(BASE, &[(50, 50); 5]), row("slow", &rounds)];
+        let text = Document::new(&["redis".into()], 5, Some("jemalloc"), rows).to_text(80);
+        assert!(
+            text.contains("its own jemalloc takes the least processor"),
+            "{text}"
+        );
+        assert!(!text.contains("glibc"), "{text}");
     }
 
     #[test]
@@ -343,6 +384,20 @@ In every round fast takes the least processor time (0.50 x glibc), and small has
   the least peak of resident memory (0.80 x glibc).
 ";
         assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn those_that_are_faster_than_the_base_are_named_if_none_is_fastest() {
+        let base = row(BASE, &[(100, 50); 5]);
+        let one = row("one", &[(50, 60), (60, 60), (50, 60), (60, 60), (55, 60)]);
+        let two = row("two", &[(60, 60), (50, 60), (60, 60), (50, 60), (55, 60)]);
+        let slow = row("slow", &[(99, 60), (101, 60), (99, 60), (99, 60), (99, 60)]);
+        let text = document(vec![base, one, two, slow]).to_text(100);
+        let expected = "\
+In every round one, two each take less processor time than glibc, and glibc has the least peak of
+  resident memory.
+";
+        assert!(text.ends_with(expected), "{text}");
     }
 
     #[test]

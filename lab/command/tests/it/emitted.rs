@@ -136,6 +136,31 @@ fn an_emitted_region_is_that_of_the_table() {
     }
 }
 
+/// A library without pieces needs more for such a demand, so its headers do not link with it.
+#[test]
+fn a_header_that_counts_pieces_calls_what_only_a_library_with_them_has() {
+    let pages = "cf:keys,page=1K,k=1";
+    for (longest, spec, calls) in [
+        (520, pages, true),
+        (256, pages, false),
+        (520, "cf:keys,page=1K,k=1,pieces=off", false),
+    ] {
+        let text = format!("request_bytes = 10400\nlargest_request_bytes = {longest}\n");
+        let file = demand(&text);
+        let path = file.path().to_str().expect("a plain name");
+        let header = emit("c", &["--demand", path, "--allocator", spec]);
+        let has = header.contains("surefit_has_pieces();");
+        assert_eq!(has, calls, "{longest} {spec}: {header}");
+    }
+    let peaks = demand(PEAKS);
+    let path = peaks.path().to_str().expect("a plain name");
+    let header = emit(
+        "c",
+        &["--demand", path, "--allocator", "cf:keys,page=4K,k=1"],
+    );
+    assert!(header.contains("surefit_has_pieces();"), "{header}");
+}
+
 /// The table of handles and the header of keys are two sums: the header says how they differ.
 #[test]
 fn a_header_says_how_it_differs_from_the_table() {

@@ -6,6 +6,7 @@ use serde_json::Value;
 use surefit_testkit::{broken, schema};
 use tempfile::TempDir;
 
+use crate::record::compiled;
 use crate::resident::hoarder;
 
 /// Tries a program beside glibc on a library of ours, once.
@@ -34,6 +35,43 @@ fn document(output: &Output) -> Value {
 
 fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// A malloc that the program brings serves where nothing is preloaded, wherever its file lies; one
+/// that the user's shell preloads does not.
+#[test]
+fn a_linked_malloc_gives_its_name_to_the_first_row() {
+    let folder = folder();
+    let library = folder.path().join("libjemalloc.so.2");
+    std::fs::copy(hoarder(folder.path()), &library).expect("a copy");
+    let place = folder.path().display();
+    let options = [
+        format!("-L{place}"),
+        format!("-Wl,-rpath,{place}"),
+        "-Wl,--no-as-needed".to_owned(),
+        "-l:libjemalloc.so.2".to_owned(),
+    ];
+    let options = options.each_ref().map(String::as_str);
+    let program = compiled(folder.path(), "linked", &options);
+    let rows = |program: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_surefit"));
+        command.args(["try", "--only", "glibc", "--rounds", "1", "--"]);
+        command.args(program);
+        command.env("LD_PRELOAD", &library);
+        let output = command.output().expect("the command runs");
+        assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let linked = rows(&[program.to_str().expect("a plain name"), "pointer"]);
+    assert!(
+        linked.contains("its own jemalloc") && !linked.contains("glibc"),
+        "{linked}"
+    );
+    let other = rows(&["true"]);
+    assert!(
+        other.contains("glibc") && !other.contains("jemalloc"),
+        "{other}"
+    );
 }
 
 #[test]

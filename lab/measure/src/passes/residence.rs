@@ -30,6 +30,8 @@ pub struct Residence {
     place: Place,
     /// Events from one sample to the next.
     distance: usize,
+    /// The last event, which is sampled too: what a program holds at its end is asked for.
+    last: usize,
     /// What is live now.
     live_bytes: u64,
     /// What was resident in the process before the replay.
@@ -52,6 +54,7 @@ impl Residence {
         Self {
             place,
             distance: events.div_ceil(SAMPLES).max(1),
+            last: events.saturating_sub(1),
             live_bytes: 0,
             before: 0,
             samples: vec![none; SAMPLES + 1],
@@ -76,7 +79,7 @@ impl Residence {
             Action::Free => self.live_bytes - size,
             Action::Resize => self.live_bytes - old + size,
         };
-        event % self.distance == 0
+        event % self.distance == 0 || event == self.last
     }
 
     /// The sum of live requests.
@@ -194,8 +197,9 @@ mod tests {
                 }
             }
             let samples = residence.samples();
-            assert!(samples.len() <= SAMPLES, "{events}");
+            assert!(samples.len() <= SAMPLES + 1, "{events}");
             assert!(samples.len() >= events.min(SAMPLES) / 2, "{events}");
+            assert_eq!(samples.last().map(|it| it.event), Some(events as u64 - 1));
         }
         let residence = Residence::new(Place::Unsampled, 10);
         assert_eq!(over_live(&residence.samples()), None);

@@ -225,7 +225,7 @@ impl Threads {
 fn not_begun(thread: usize, error: &io::Error) -> anyhow::Error {
     anyhow!(
         "the replay cannot begin thread {thread} of the trace: {error}; raise `ulimit -u` and \
-         `ulimit -v`, or leave --threads out"
+         `ulimit -v`"
     )
 }
 

@@ -41,6 +41,7 @@ HEAP_STATIC_ASSERT(sizeof heap_memory == HEAP_CERTIFIED_BYTES + 512,
 
 /* Makes the heap: once, before anything else. */
 static inline surefit_status heap_init(surefit_heap **heap) {
+    surefit_has_pieces(); /* links only if the library has the feature pieces */
     return surefit_heap_init(heap_memory, sizeof heap_memory, surefit_config_tiny(), heap);
 }
 

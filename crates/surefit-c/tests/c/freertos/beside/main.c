@@ -3,12 +3,12 @@
  * at least, and the most ticks of a timer that a call took. The status is 3 if the heap refused. */
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "FreeRTOS.h"
 #include "task.h"
+
+#include "../failures.h"
 
 enum { STEPS = 40000, OBJECTS = 512, LONGEST = 256, SHARE = 12 * 1024, STACK_WORDS = 512 };
 
@@ -22,23 +22,6 @@ static struct {
 } objects[OBJECTS];
 static size_t live, most;
 static uint32_t state = 2463534242u, longest_malloc, longest_free;
-
-void assert_failed(const char *file, int line) {
-    printf("assertion failed: %s, line %d\n", file, line);
-    exit(1);
-}
-
-void vApplicationStackOverflowHook(TaskHandle_t handle, char *name) {
-    (void)handle;
-    printf("no stack is left for %s\n", name);
-    exit(1);
-}
-
-void surefit_panicked(void);
-void surefit_panicked(void) {
-    printf("surefit panicked\n");
-    exit(1);
-}
 
 static uint32_t number(void) {
     state ^= state << 13;

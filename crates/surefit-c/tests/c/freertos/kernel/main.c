@@ -1,13 +1,13 @@
 /* Two tasks of FreeRTOS allocate and free at once. A third checks the heap, and makes and deletes
  * tasks, whose stacks are of the same heap. The status is 0 if nothing failed. */
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "../../worker.h"
 #include "FreeRTOS.h"
 #include "freertos.h"
 #include "task.h"
+
+#include "../failures.h"
 
 enum { STEPS = 20000, STACK_WORDS = 512 };
 enum { WORKER_PRIORITY = 1, JUDGE_PRIORITY = 2, PASS_PRIORITY = 3 };
@@ -21,23 +21,6 @@ struct task {
 static struct task tasks[2];
 /* The task that made the last step, to see how often the other one comes between two. */
 static struct task *volatile last;
-
-void assert_failed(const char *file, int line) {
-    printf("assertion failed: %s, line %d\n", file, line);
-    exit(1);
-}
-
-void vApplicationStackOverflowHook(TaskHandle_t handle, char *name) {
-    (void)handle;
-    printf("no stack is left for %s\n", name);
-    exit(1);
-}
-
-void surefit_panicked(void);
-void surefit_panicked(void) {
-    printf("surefit panicked\n");
-    exit(1);
-}
 
 static void work(void *argument) {
     struct task *task = argument;
