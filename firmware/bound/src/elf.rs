@@ -25,7 +25,8 @@ A FUNCTION is a name as the output has it, or its last parts: Heap::get, surefit
 
 The bound is of every way through a function and all that it calls, with what each of them has on
 the stack then. A panic of Rust's core library is left out, and named: --entry rust_begin_unwind
-bounds what it takes more. An interrupt takes its own stack, at least 32 bytes (104 with floating
+bounds what it takes more. A call does not return if the code of its function ends there: so
+compilers end them. Data among the functions is no code: a jump into it has no bound. An interrupt takes its own stack, at least 32 bytes (104 with floating
 point), on top. Instructions are not counted: the loops of a program have no bound that its ELF says.
 
 What has no bound (an indirect call or jump, recursion, a stack pointer set to what is not known) is
@@ -176,8 +177,10 @@ fn entries<'a>(image: &'a Image, names: &[&str]) -> Result<Vec<&'a Function>> {
     for function in image.functions().filter(|it| !is_ours(it)) {
         called.extend(image.calls(function));
     }
-    let is_entry =
-        |it: &&Function| it.path == "main" || (is_ours(it) && called.contains(&it.address()));
+    let is_entry = |it: &&Function| {
+        let is_called = is_ours(it) && called.contains(&it.address());
+        it.path == "main" || (is_called && !is_panic(image, it))
+    };
     entries.extend(image.functions().filter(is_entry));
     ensure!(
         !entries.is_empty(),
@@ -191,13 +194,24 @@ fn is_ours(function: &Function) -> bool {
     function.path.starts_with("surefit_")
 }
 
-/// Whether it only ends in a panic.
+/// Whether it only ends in a panic: it never returns, and has the name of such a function. A
+/// program's main loop may be part of another function of core, as what calls a closure.
 fn is_panic(image: &Image, function: &Function) -> bool {
-    let of_core = ["core::", "alloc::"]
-        .iter()
-        .any(|it| function.path.starts_with(it));
-    let handles = function.is_named("rust_begin_unwind") || function.path == "surefit_panicked";
-    (of_core || handles) && !image.returns(function.address())
+    let path = function.path.as_str();
+    let name = path.rsplit("::").next().unwrap_or(path);
+    let of_core = path.starts_with("core::") || path.starts_with("alloc::");
+    let is_named = [
+        "panic",
+        "fail",
+        "capacity_overflow",
+        "handle_error",
+        "handle_alloc_error",
+    ]
+    .iter()
+    .any(|part| name.contains(part));
+    let ends = of_core && (is_named || path.starts_with("core::panicking::"));
+    let handles = function.is_named("rust_begin_unwind") || path == "surefit_panicked";
+    (ends || handles) && !image.returns(function.address())
 }
 
 #[cfg(test)]
@@ -260,6 +274,30 @@ mod tests {
             of(&["--entry", "panicking::panic"])
                 .0
                 .contains("    8 B  core::panicking::panic")
+        );
+    }
+
+    #[test]
+    fn a_main_loop_in_a_function_of_core_counts() {
+        let main: &[&str] = &["push\t{lr}", "bl\t14 <call_once>"];
+        let forever: &[&str] = &[
+            "sub\tsp, #64",
+            "cbz\tr0, 1a <call_once>",
+            "b.n\t16 <call_once>",
+            "bl\t1c <fail>",
+        ];
+        let fail: &[&str] = &["sub\tsp, #128", "b.n\t1e <fail>"];
+        let functions: &[(&str, &[&str])] = &[
+            ("main", main),
+            ("core::ops::function::FnOnce::call_once", forever),
+            ("core::slice::index::slice_end_index_len_fail", fail),
+        ];
+        let image = Image::of(&listing(functions)).expect("a listing");
+        let (text, _) = report(&image, &Asked::default()).expect("a report");
+        assert_eq!(
+            text,
+            "  stack  call\n   68 B  main\n         = main 4 + FnOnce::call_once 64\n\
+             not counted: core::slice::index::slice_end_index_len_fail\n"
         );
     }
 

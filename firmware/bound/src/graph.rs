@@ -103,7 +103,9 @@ pub fn step(
         }
         Flow::Call(target) => {
             step.call = Some(target);
-            if returning(target) {
+            // Behind a call that does not return, a compiler may end the function.
+            let ends_it = callee(target) == Callee::Returns && !inside(after);
+            if returning(target) && !ends_it {
                 step.next.push(after);
             }
         }

@@ -99,7 +99,9 @@ fn path(name: &str) -> String {
 fn instruction(function: &mut Function, address: &str, rest: &str) -> Result<()> {
     let address = u32::from_str_radix(address, 16).context("no address")?;
     let mut cells = rest.split('\t');
-    let raw = cells.next().context("no bytes")?;
+    // Behind the bytes of a data object stands what they are as text.
+    let raw = cells.next().and_then(|raw| raw.split("  ").next());
+    let raw = raw.context("no bytes")?;
     let mnemonic = cells.next().unwrap_or(".word").trim().to_owned();
     let operands = cells.next().unwrap_or_default();
     let operands = operands.split(" @ ").next().unwrap_or_default().trim();
@@ -144,6 +146,20 @@ mod tests {
         ] {
             assert_eq!(path(name), is);
         }
+    }
+
+    #[test]
+    fn data_among_the_functions_of_a_c_program_is_no_code() {
+        // A literal pool behind the code, and an object of the section `.text`.
+        let text = "00000010 <f>:\n  10:\t4b00      \tldr\tr3, [pc, #0]\t@ (14 <f+0x4>)\n  \
+                    12:\t4770      \tbx\tlr\n  14:\t20000010 \t.word\t0x20000010\n\n\
+                    00000018 <strings>:\n  18:\t3784 0000 378e 0000 3798 0000 37a1 0000     .7...7...7...7..\n  \
+                    28:\t6162 2020 0063                             ba  c.\n\n\
+                    00000030 <g>:\n  30:\t4770      \tbx\tlr\n";
+        let functions = read(text).expect("a listing");
+        let names: Vec<&str> = functions.iter().map(|it| it.name.as_str()).collect();
+        assert_eq!(names, ["f", "g"]);
+        assert_eq!(functions[0].data.get(&0x17), Some(&0x20));
     }
 
     #[test]

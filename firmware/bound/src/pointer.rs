@@ -27,10 +27,13 @@ pub struct Pointer {
     under: Option<(String, i64)>,
 }
 
-/// Instructions of which the first operand is only read.
+/// Instructions of which the first operand is only read; but not `strex`.
 const READS: [&str; 9] = [
     "str", "cmp", "cmn", "tst", "teq", "push", "vpush", "cbz", "cbnz",
 ];
+
+/// Parts of the names of instructions that write their first two operands.
+const TWO_RESULTS: [&str; 7] = ["mull", "lal", "maal", "lsld", "ldrd", "ldrexd", "vmov"];
 
 impl Pointer {
     /// Goes through an instruction of a function; false if it sets the stack pointer to what is not
@@ -42,7 +45,7 @@ impl Pointer {
         self.under = under.filter(|(condition, _)| bare.ends_with(condition));
         if let Some(more) = pushed(bare, operands) {
             self.depth += more;
-            self.forget_loaded(operands);
+            self.forget(bare, operands, &operands.split(", ").collect::<Vec<_>>());
             return true;
         }
         if let Some((name, condition)) = conditional(bare).filter(|_| moves(bare, operands)) {
@@ -164,17 +167,13 @@ impl Pointer {
 
     /// Forgets the registers that an instruction writes.
     fn forget(&mut self, bare: &str, operands: &str, parts: &[&str]) {
-        if bare.starts_with("ldm") || bare.starts_with("stm") {
-            self.forget_loaded(operands);
+        self.forget_loaded(operands);
+        let is_read = READS.iter().any(|read| bare.starts_with(read));
+        if !is_read || bare.starts_with("strex") {
+            // A list behind it may move it.
             self.registers.remove(parts[0].trim_end_matches('!'));
-            return;
         }
-        if !READS.iter().any(|read| bare.starts_with(read)) {
-            self.registers.remove(parts[0]);
-        }
-        // Of two results.
-        let is_long = bare.contains("mull") || bare.contains("lal") || bare.starts_with("ldrd");
-        if is_long || bare.starts_with("strex") {
+        if TWO_RESULTS.iter().any(|it| bare.contains(it)) {
             self.registers.remove(parts.get(1).copied().unwrap_or(""));
         }
         if operands.ends_with('!') || operands.contains("], ") {
@@ -362,6 +361,41 @@ mod tests {
             ("mov", "sp, r4"),
         ];
         assert_eq!(depth(&[&lines[..], &back].concat()), Some(12));
+    }
+
+    #[test]
+    fn every_register_that_is_written_is_forgotten() {
+        for line in [
+            ("strex", "r7, r0, [r1]"),
+            ("strexd", "r7, r0, r1, [r2]"),
+            ("ldrd", "r0, r7, [r1]"),
+            ("ldrexd", "r0, r7, [r1]"),
+            ("ldrd", "r4, r7, [sp], #8"),
+            ("ldr.w", "r7, [sp], #4"),
+            ("ldr.w", "r0, [r7], #4"),
+            ("str.w", "r0, [r7, #4]!"),
+            ("umull", "r0, r7, r1, r2"),
+            ("umaal", "r0, r7, r1, r2"),
+            ("vmov", "r0, r7, d8"),
+            ("vldmia", "r7!, {d8-d9}"),
+            ("vstmia", "r7!, {d8-d9}"),
+            ("ldmia.w", "r0, {r1, r7}"),
+            ("stmia.w", "r7!, {r1, r2}"),
+            ("pop", "{r7}"),
+            ("addne", "r7, r0"),
+        ] {
+            let restored = [("mov", "r7, sp"), line, ("mov", "sp, r7")];
+            assert_eq!(depth(&restored), None, "{line:?}");
+        }
+        for line in [
+            ("str", "r7, [r0, #4]"),
+            ("strd", "r0, r7, [r1]"),
+            ("strex", "r0, r7, [r1]"),
+            ("cmp", "r7, #0"),
+        ] {
+            let restored = [("mov", "r7, sp"), line, ("mov", "sp, r7")];
+            assert_eq!(depth(&restored), Some(0), "{line:?}");
+        }
     }
 
     #[test]

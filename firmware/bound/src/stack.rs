@@ -27,7 +27,8 @@ struct Frame {
 impl Frame {
     fn call(&mut self, target: u32, at: u32, depth: i64, callee: &dyn Fn(u32) -> Callee) {
         if callee(target) == Callee::Unknown {
-            self.unbounded.insert((at, "a call of what is no function"));
+            let why = "a call of what is no function, or a jump into data";
+            self.unbounded.insert((at, why));
         } else {
             self.calls.insert((target, at, depth));
         }
@@ -323,10 +324,8 @@ mod tests {
         assert_eq!(one(&["nop", "bx\tr3"]), [(0x10, 0x12, "an indirect jump")]);
         assert_eq!(one(&["mov\tpc, r3"]), [(0x10, 0x10, "an indirect jump")]);
         assert_eq!(one(&["bl\t10 <f>", "bx\tlr"]), [(0x10, 0x10, "recursion")]);
-        assert_eq!(
-            one(&["bl\t80 <f>", "bx\tlr"]),
-            [(0x10, 0x10, "a call of what is no function")]
-        );
+        let nowhere = "a call of what is no function, or a jump into data";
+        assert_eq!(one(&["bl\t80 <f>", "bx\tlr"]), [(0x10, 0x10, nowhere)]);
         assert_eq!(one(&["nop"]), [(0x10, 0x12, "the end of the function")]);
         let set = "the stack pointer is set to what is not known";
         assert_eq!(one(&["mov\tsp, r3", "bx\tlr"]), [(0x10, 0x10, set)]);
@@ -339,6 +338,42 @@ mod tests {
             unbounded(&[("f", f), ("g", g)]),
             [(0x14, 0x16, "recursion")]
         );
+    }
+
+    #[test]
+    fn a_branch_into_data_has_no_bound() {
+        let nowhere = "a call of what is no function, or a jump into data";
+        for branch in ["b.n\t16 <f+0x6>", "beq.n\t16 <f+0x6>", "bl\t16 <f+0x6>"] {
+            // A literal pool behind the function.
+            let data = "  16:\t20000010 \t.word\t0x20000010\n";
+            let text = listing(&[("f", &["nop", branch, "bx\tlr"])]) + data;
+            let image = Image::of(&text).expect("a listing");
+            let said = Said {
+                is_left_out: &|_| false,
+                is_once: &|_| false,
+            };
+            let stack = Finder::new(&image, &said).of(0x10);
+            assert_eq!(
+                stack.unbounded.into_iter().collect::<Vec<_>>(),
+                [(0x10, (0x12, nowhere))]
+            );
+        }
+        // The way into it.
+        assert_eq!(
+            unbounded(&[("f", &["nop"])]),
+            [(0x10, 0x12, "the end of the function")]
+        );
+    }
+
+    #[test]
+    fn a_call_that_ends_a_function_does_not_return() {
+        // C's `exit`, by its compiler's word: the debugger's call in `ask` returns for others.
+        let exit: &[&str] = &["push\t{r3, lr}", "bl\t18 <ask>"];
+        let unused: &[&str] = &["nop", "bx\tlr"];
+        let ask: &[&str] = &["sub\tsp, #16", "bkpt\t0x00ab", "bx\tlr"];
+        let stack = stack(&[("exit", exit), ("unused", unused), ("ask", ask)]);
+        assert!(stack.unbounded.is_empty(), "{stack:?}");
+        assert_eq!(stack.bytes, 8 + 16);
     }
 
     #[test]
