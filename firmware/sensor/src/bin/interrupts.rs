@@ -9,15 +9,22 @@ use cortex_m::peripheral::syst::SystClkSource;
 use cortex_m_rt::{entry, exception};
 use critical_section::Mutex;
 use semihosting::{println, process};
-use surefit::compact::Handle;
+use surefit::compact::certify::{Demand, Sharing, shared_region_bytes};
 use surefit::compact::shared::{CriticalSection, Local, PerHeap, SharedConfig, SharedHeap};
+use surefit::compact::{Handle, Wide};
 use surefit::{Page1K, Region};
 
 type Heap = SharedHeap<'static, CriticalSection, PerHeap>;
 type Sample = Handle<[u16; 8]>;
 
 static CONFIG: SharedConfig<PerHeap> = SharedConfig::TINY;
-static MEMORY: Region<{ 16 << 10 }, Page1K> = Region::new();
+/// A sample that the main program reads, and one that the handler fills.
+const DEMAND: Demand<'static> =
+    Demand::of_requests::<Wide>(CONFIG.config(), 2, size_of::<[u16; 8]>());
+/// The main program and the handler.
+const THREADS: Sharing = Sharing::new(2);
+const BYTES: usize = shared_region_bytes::<CriticalSection, _>(&CONFIG, &THREADS, &DEMAND);
+static MEMORY: Region<BYTES, Page1K> = Region::new();
 
 /// The handler's access to the heap, until it takes it.
 static FOR_HANDLER: Mutex<Cell<Option<Local<'static, 'static, CriticalSection, PerHeap>>>> =
