@@ -158,6 +158,9 @@ impl Header {
 #[inline]
 pub(crate) const fn granules_for(request: usize) -> u32 {
     let granules = ((request + WORD + GRANULE - 1) >> GRANULE.ilog2()) as u32;
+    if cfg!(not(target_pointer_width = "64")) && granules < SMALLEST {
+        return SMALLEST;
+    }
     // One granule is the only size below the smallest chunk. This is a maximum without a branch.
     granules + (granules < SMALLEST) as u32
 }

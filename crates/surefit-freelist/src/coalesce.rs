@@ -46,7 +46,7 @@ impl<I: Index> Heap<'_, I> {
             chunk = chunk.after(granules);
         }
         self.index.rebuild(&mut self.memory);
-        self.counters.merges += merges;
+        self.counters.merged(merges as usize);
         merges
     }
 
@@ -91,7 +91,7 @@ impl<I: Index> Heap<'_, I> {
         self.memory
             .tag_free_behind(chunk, granules, header.is_before_free());
         self.index.insert(&mut self.memory, chunk, granules);
-        self.counters.merges += 1;
+        self.counters.merged(1);
         (Some(chunk.granule()), true)
     }
 
@@ -138,7 +138,7 @@ impl<I: Index> Heap<'_, I> {
         while absorbed < room {
             let after = chunk.after(absorbed);
             absorbed += self.memory.header(after).granules();
-            self.counters.merges += 1;
+            self.counters.merged(1);
             self.index.remove(&mut self.memory, after);
         }
         Some(room)

@@ -1,7 +1,8 @@
 //! What heaps and their indexes count.
 #![deny(unsafe_code)]
 
-/// What a heap has done since it was made.
+/// What a heap has done since it was made. Where words have 32 bits, `splits` and `merges` are
+/// counted modulo 2³².
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Free chunks and heads of lists that searches examined. Reading a table or a bitmap is no
@@ -26,4 +27,36 @@ pub struct Counters {
     pub table_rebuilt_fills: u64,
     /// Lists that a rebuild found empty and that were filled before.
     pub table_rebuilt_drains: u64,
+}
+
+/// What a heap counts itself, in words of the processor what every call counts.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Tally {
+    pub(crate) visits: u64,
+    splits: usize,
+    merges: usize,
+}
+
+impl Tally {
+    /// Counts a chunk that was cut in two.
+    #[inline]
+    pub(crate) const fn split(&mut self) {
+        self.splits = self.splits.wrapping_add(1);
+    }
+
+    /// Counts chunks that were merged with a free neighbour.
+    #[inline]
+    pub(crate) const fn merged(&mut self, chunks: usize) {
+        self.merges = self.merges.wrapping_add(chunks);
+    }
+
+    /// As counters, without those of an index.
+    pub(crate) fn counters(&self) -> Counters {
+        Counters {
+            visits: self.visits,
+            splits: self.splits as u64,
+            merges: self.merges as u64,
+            ..Counters::default()
+        }
+    }
 }

@@ -144,7 +144,7 @@ impl<I: Index> Heap<'_, I> {
         let chunk = self.end.before(last);
         let mut before_free = false;
         if last > 0 {
-            self.counters.merges += 1;
+            self.counters.merged(1);
             self.index.remove(&mut self.memory, chunk);
             before_free = self.memory.header(chunk).is_before_free();
         }
@@ -161,7 +161,9 @@ impl<I: Index> Heap<'_, I> {
         let before_free = self.memory.header(chunk).is_before_free();
         self.index.remove(&mut self.memory, chunk);
         let kept = if rest < SMALLEST { 0 } else { rest };
-        self.counters.splits += u64::from(kept > 0);
+        if kept > 0 {
+            self.counters.split();
+        }
         self.end_at(chunk, kept, before_free);
         Some(last - kept)
     }

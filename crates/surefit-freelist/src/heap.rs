@@ -51,7 +51,7 @@ use core::ptr::NonNull;
 use surefit_core::{Corruption, RawHeap, Refused, Usage};
 
 use crate::chunk::{Chunk, Header, SMALLEST, granules_for, payload_bytes};
-use crate::counters::Counters;
+use crate::counters::{Counters, Tally};
 use crate::floor::Large;
 use crate::index::{Index, Need};
 use crate::memory::{GRANULE, Memory, WORD};
@@ -73,7 +73,7 @@ pub struct Heap<'m, I> {
     /// The most granules of chunks, both ends together.
     pub(crate) limit: u32,
     largest_request: usize,
-    pub(crate) counters: Counters,
+    pub(crate) counters: Tally,
 }
 
 impl<'m, I: Index> Heap<'m, I> {
@@ -108,14 +108,14 @@ impl<'m, I: Index> Heap<'m, I> {
             large: Large::none(granules),
             limit: size,
             largest_request: payload_bytes(I::largest(size)),
-            counters: Counters::default(),
+            counters: Tally::default(),
         })
     }
 
     /// What the heap has done since it was made.
     #[must_use]
     pub fn counters(&self) -> Counters {
-        let mut counters = self.counters;
+        let mut counters = self.counters.counters();
         self.index.count(&mut counters);
         counters
     }
@@ -184,11 +184,20 @@ impl<'m, I: Index> Heap<'m, I> {
         Ok(self.serve(chunk, needed))
     }
 
-    /// Takes a chunk if the index found none at once: aligned objects, searches of lists, last
-    /// attempts, refusals.
-    #[cfg_attr(target_pointer_width = "64", inline)]
-    #[cfg_attr(not(target_pointer_width = "64"), cold, inline(never))]
+    /// Takes a chunk if the index found none at once. A program whose alignments the compiler knows
+    /// has the code of one of the two alone.
+    #[inline]
     fn take_slowly(&mut self, layout: Layout) -> Result<Chunk, Refused> {
+        if I::IS_SHORT && layout.align() <= GRANULE {
+            let granules = self.admit(layout)?;
+            return self.take_unaligned(granules).ok_or(Refused::NoChunk);
+        }
+        self.take_any(layout)
+    }
+
+    /// The granules of a request, if a heap of this size can serve it.
+    #[inline]
+    fn admit(&self, layout: Layout) -> Result<u32, Refused> {
         if layout.size() > self.largest_request {
             let limit = self.largest_request;
             return Err(Refused::TooLarge { limit });
@@ -197,8 +206,22 @@ impl<'m, I: Index> Heap<'m, I> {
             let limit = MOST_ALIGNED;
             return Err(Refused::TooAligned { limit });
         }
+        Ok(I::rounded(granules_for(layout.size())))
+    }
+
+    /// Searches of lists, and last attempts, for an object that may start at any granule.
+    #[cold]
+    #[inline(never)]
+    fn take_unaligned(&mut self, granules: u32) -> Option<Chunk> {
+        self.take_fitting(&Need::unaligned(granules))
+    }
+
+    /// Aligned objects, searches of lists, last attempts, refusals.
+    #[cfg_attr(target_pointer_width = "64", inline)]
+    #[cfg_attr(not(target_pointer_width = "64"), cold, inline(never))]
+    fn take_any(&mut self, layout: Layout) -> Result<Chunk, Refused> {
         let need = Need {
-            granules: I::rounded(granules_for(layout.size())),
+            granules: self.admit(layout)?,
             align: layout.align().div_ceil(GRANULE) as u32,
             phase: self.memory.phase(),
         };
@@ -210,6 +233,7 @@ impl<'m, I: Index> Heap<'m, I> {
 
     /// Searches the index. If that finds nothing and chunks are merged on demand, merges them all
     /// and searches again.
+    #[cfg_attr(not(target_pointer_width = "64"), inline(always))]
     fn take_fitting(&mut self, need: &Need) -> Option<Chunk> {
         let visits = &mut self.counters.visits;
         let taken = self.index.take_fitting(&mut self.memory, need, visits);
@@ -256,7 +280,7 @@ impl<'m, I: Index> Heap<'m, I> {
         if lead == 0 {
             return chunk;
         }
-        self.counters.splits += 1;
+        self.counters.split();
         let aligned = chunk.after(lead);
         let header = self.memory.header(chunk);
         let rest = header.granules() - lead;
@@ -278,11 +302,11 @@ impl<'m, I: Index> Heap<'m, I> {
             self.memory.tag_before_in_use(chunk.after(room));
             return;
         }
-        self.counters.splits += 1;
         let free = chunk.after(needed);
         self.memory.set_header(chunk, header.resized(needed));
         self.memory.tag_free(free, rest);
         self.index.insert(&mut self.memory, free, rest);
+        self.counters.split();
     }
 
     /// Makes a chunk free, and merges it with its free neighbours if the policy merges at once.
@@ -317,14 +341,14 @@ impl<'m, I: Index> Heap<'m, I> {
         let after = chunk.after(granules);
         let header_after = self.memory.header(after);
         if header_after.is_free() {
-            self.counters.merges += 1;
+            self.counters.merged(1);
             self.index.remove(&mut self.memory, after);
             granules += header_after.granules();
         } else {
             self.memory.tag_before_free(after);
         }
         if header.is_before_free() {
-            self.counters.merges += 1;
+            self.counters.merged(1);
             let before = self.memory.granules_before(chunk);
             start = chunk.before(before);
             self.index.remove(&mut self.memory, start);
@@ -352,7 +376,7 @@ impl<'m, I: Index> Heap<'m, I> {
             return None;
         }
         if header_after.is_free() {
-            self.counters.merges += 1;
+            self.counters.merged(1);
             self.index.remove(&mut self.memory, after);
         } else {
             self.memory.tag_before_free(after);
@@ -397,7 +421,7 @@ impl<'m, I: Index> Heap<'m, I> {
         }
         let wanted = needed.saturating_sub(size_before);
         let room = self.absorb_after(chunk, wanted)? + size_before;
-        self.counters.merges += 1;
+        self.counters.merged(1);
         self.index.remove(&mut self.memory, before);
         let header = self.memory.header(before);
         let before_free = !I::COALESCING.is_immediate() && header.is_before_free();

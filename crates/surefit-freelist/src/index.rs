@@ -82,6 +82,10 @@ pub trait Index: Sized {
     #[doc(hidden)]
     const IS_WALKED: bool = false;
 
+    /// Whether the heap's code is short rather than fast in what few calls need, as on boards.
+    #[doc(hidden)]
+    const IS_SHORT: bool = false;
+
     /// Words of the table at the start of a region of `granules` granules.
     #[doc(hidden)]
     fn table_words(granules: u32) -> u32;
@@ -156,7 +160,8 @@ pub trait Index: Sized {
     #[doc(hidden)]
     fn take(&mut self, memory: &mut Memory<'_>, granules: u32) -> Option<Chunk>;
 
-    /// Finds and removes a free chunk that fits; adds the number of examined chunks to `visits`.
+    /// Finds and removes a free chunk that fits; adds the number of examined chunks to `visits`. Of
+    /// an unaligned need, `take` has just been tried.
     #[doc(hidden)]
     fn take_fitting(
         &mut self,

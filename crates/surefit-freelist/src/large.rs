@@ -173,7 +173,7 @@ impl<I: Index> Heap<'_, I> {
             self.memory.set_header(gap, whole);
             return Some(gap);
         }
-        self.counters.splits += 1;
+        self.counters.split();
         let chunk = gap.after(rest);
         self.memory.tag_free(gap, rest);
         self.memory

@@ -233,7 +233,8 @@ impl<I: Index> Heap<'_, I> {
             chunk = next;
         }
         self.end_sweep(run, before_free, &mut swept);
-        self.counters.merges += swept.visited - swept.live_objects - swept.free_chunks;
+        let merged = swept.visited - swept.live_objects - swept.free_chunks;
+        self.counters.merged(merged as usize);
         swept.and(&large)
     }
 

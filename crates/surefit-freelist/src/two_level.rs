@@ -55,6 +55,7 @@
 #![deny(unsafe_code)]
 
 use core::ops::Range;
+use core::sync::atomic::{Ordering, compiler_fence};
 
 use surefit_core::{Corruption, ensure};
 
@@ -148,7 +149,8 @@ impl TwoLevel {
     fn mark_filled(&mut self, memory: &mut Memory<'_>, list: u32) {
         let word = word_of(list);
         let filled = bits(memory, word);
-        if filled == 0 {
+        // Where words have 32 bits, a branch takes as long as what it saves.
+        if filled == 0 || cfg!(not(target_pointer_width = "64")) {
             self.summary |= 1 << word;
         }
         set_bits(memory, word, filled | 1 << (list % usize::BITS));
@@ -185,12 +187,41 @@ impl TwoLevel {
     /// Takes the first chunk of a list whose bit says that it holds one (T1).
     #[inline]
     fn pop(&mut self, memory: &mut Memory<'_>, list: u32) -> Chunk {
+        if cfg!(not(target_pointer_width = "64")) {
+            let chunk = Chunk::at(memory.get(head(list)));
+            self.remove(memory, chunk);
+            return chunk;
+        }
         let (chunk, next) = memory.unlink_at(head(list));
         self.mark_empty_if(memory, list, next.is_none());
         chunk
     }
 
+    /// Takes the first chunk of the first list that holds one as long as an aligned need, or else
+    /// of the first in which every chunk fits.
+    fn take_aligned(
+        &mut self,
+        memory: &mut Memory<'_>,
+        need: &Need,
+        visits: &mut u64,
+    ) -> Option<Chunk> {
+        for granules in [need.granules, need.anywhere()] {
+            if granules >= memory.granules() {
+                break;
+            }
+            *visits += 1;
+            let filled = self.first_filled(memory, list_of(granules - 1) + 1);
+            let first = filled.and_then(|list| memory.linked(head(list)));
+            if let Some(chunk) = first.filter(|&chunk| memory.fits(need, chunk)) {
+                self.remove(memory, chunk);
+                return Some(chunk);
+            }
+        }
+        None
+    }
+
     /// Takes the first chunk that fits among the first few in the list of the request's own size.
+    #[cfg_attr(not(target_pointer_width = "64"), inline(always))]
     fn take_from_own(
         &mut self,
         memory: &mut Memory<'_>,
@@ -236,6 +267,8 @@ impl TwoLevel {
 }
 
 impl Index for TwoLevel {
+    const IS_SHORT: bool = cfg!(not(target_pointer_width = "64"));
+
     /// A list's largest size is at most one part of [`DIVISIONS`] above its smallest.
     fn found(granules: u32) -> Option<u32> {
         match granules < LINEAR {
@@ -252,6 +285,10 @@ impl Index for TwoLevel {
         let table_end = Self::table_words(memory.granules());
         for word in 0..table_end {
             memory.set(Slot::new(word as usize), 0);
+            if cfg!(target_os = "none") {
+                // On a board without a system's library the compiler else takes one of its own.
+                compiler_fence(Ordering::SeqCst);
+            }
         }
         Self {
             table_end,
@@ -282,25 +319,19 @@ impl Index for TwoLevel {
         Some(self.pop(memory, list))
     }
 
+    #[cfg_attr(not(target_pointer_width = "64"), inline(always))]
     fn take_fitting(
         &mut self,
         memory: &mut Memory<'_>,
         need: &Need,
         visits: &mut u64,
     ) -> Option<Chunk> {
-        for granules in [need.granules, need.anywhere()] {
-            if granules >= memory.granules() {
-                break;
-            }
-            *visits += 1;
-            let filled = self.first_filled(memory, list_of(granules - 1) + 1);
-            let first = filled.and_then(|list| memory.linked(head(list)));
-            if let Some(chunk) = first.filter(|&chunk| memory.fits(need, chunk)) {
-                self.remove(memory, chunk);
-                return Some(chunk);
-            }
-        }
-        self.take_from_own(memory, need, visits)
+        // For an unaligned need, `take` has just done so.
+        let aligned = match need.align > 1 {
+            true => self.take_aligned(memory, need, visits),
+            false => None,
+        };
+        aligned.or_else(|| self.take_from_own(memory, need, visits))
     }
 
     fn check(&self, memory: &Memory<'_>, free_chunks: usize) -> Result<(), Corruption> {

@@ -35,38 +35,20 @@ const REFUSED: Fact = Fact {
 pub const TLSF: Known = Known {
     heap: "Tlsf",
     of: "surefit_freelist::two_level::TwoLevel>>>",
-    loops: &[
-        at_last(
-            "for granules in [need.granules, need.anywhere()] {",
-            2,
-            "two searches",
-        ),
-        at_last(
-            "for _ in 0..LOOKED_AT {",
-            0,
-            "up to 1,000 bytes, each list has one length: the first search has seen its chunks",
-        ),
-    ],
+    loops: &[at_last(
+        "for _ in 0..LOOKED_AT {",
+        0,
+        "up to 1,000 bytes, each list has one length: the first search has seen its chunks",
+    )],
     called: &[],
     not_called: &[NotCalled {
         events: &["malloc"],
-        function: "surefit_freelist::heap::Heap::take_slowly",
+        function: "surefit_freelist::heap::Heap::take_unaligned",
         from: "",
         because: "up to 1,000 bytes, each list has one length: what the first search does not find \
                   is refused",
     }],
-    facts: &[
-        Fact {
-            events: &["malloc refused"],
-            places: &[
-                two_level("let first = filled.and_then(|list| memory.linked(head(list)));"),
-                two_level("if let Some(chunk) = first.filter(|&chunk| memory.fits(need, chunk)) {"),
-            ],
-            most: 0,
-            because: "no list from that of the request on has a chunk: its first one would serve",
-        },
-        REFUSED,
-    ],
+    facts: &[REFUSED],
 };
 
 /// A loop of a walk through the tree of long chunks.
