@@ -99,9 +99,9 @@ for target in thumbv6m-none-eabi riscv32imc-unknown-none-elf; do
 done
 if fetch boards arm; then
   keys=(heap_init config_tiny alloc get write free)
-  flash 8192 "" "${keys[@]}"
-  flash 13172 ,pieces "${keys[@]}"
-  flash 22467 ,pieces,holes,many-classes,strerror "${keys[@]}"
+  flash 7243 "" "${keys[@]}"
+  flash 11746 ,pieces "${keys[@]}"
+  flash 20367 ,pieces,holes,many-classes,strerror "${keys[@]}"
   raw=(raw_init raw_malloc raw_free)
   flash 3738 ,tiny "${raw[@]}"
   flash 2382 ,tlsf "${raw[@]}"

@@ -40,7 +40,10 @@ elif ! command -v arm-none-eabi-gcc >/dev/null; then
 else
   work=$(mktemp -d)
   trap 'rm -rf "$work"' EXIT
-  arm-none-eabi-gcc -mcpu=cortex-m4 -mfloat-abi=hard -mfpu=fpv4-sp-d16 -Os -ffunction-sections -DNDEBUG -I"$o1heap/o1heap" \
+  # Debian's compiler has its C headers from picolibc.
+  specs=()
+  [ ! -d /usr/lib/picolibc/arm-none-eabi ] || specs=(--specs=picolibc.specs)
+  arm-none-eabi-gcc "${specs[@]}" -mcpu=cortex-m4 -mfloat-abi=hard -mfpu=fpv4-sp-d16 -Os -ffunction-sections -DNDEBUG -I"$o1heap/o1heap" \
     -c "$o1heap/o1heap/o1heap.c" -o "$work/o1heap.o"
   "$folder/arm-none-eabi-ld" --gc-sections -e o1heapInit -u o1heapAllocate -u o1heapFree --defsym memset=0 --defsym memcpy=0 \
     -o "$work/o1heap" "$work/o1heap.o"
