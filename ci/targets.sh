@@ -104,7 +104,7 @@ if fetch boards arm; then
   flash 20367 ,pieces,holes,many-classes,strerror "${keys[@]}"
   raw=(raw_init raw_malloc raw_free)
   flash 3738 ,tiny "${raw[@]}"
-  flash 2382 ,tlsf "${raw[@]}"
+  flash 2340 ,tlsf "${raw[@]}"
 else
   echo "NOT RUN: the flash of surefit-c ($why)"
 fi
