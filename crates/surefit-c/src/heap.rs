@@ -16,7 +16,7 @@ use core::mem::{MaybeUninit, align_of};
 use core::num::NonZeroU64;
 use core::ptr::NonNull;
 
-use surefit_compact::{ByteKey, Config, KeyHeap, Width};
+use surefit_compact::{ByteKey, Config};
 
 use crate::config::surefit_config;
 use crate::lock::{Shared, surefit_lock};
@@ -201,15 +201,16 @@ pub(crate) unsafe fn init(
     }
     // SAFETY: not NULL, aligned; the caller keeps it.
     let config = unsafe { &(*config).0 };
-    let make = |pages: &'static mut [MaybeUninit<u8>]| {
-        Ok(surefit_heap {
-            magic: Magic::new(MAGIC),
-            heap: make(pages, config)?,
-            shared: None,
-        })
-    };
     // SAFETY: the caller's promise.
-    let place = unsafe { place(region, bytes, make) }?;
+    let (pages, place) = unsafe { place::<surefit_heap>(region, bytes) }?;
+    let made = make(pages, config)?;
+    // SAFETY: the place is the structure's. Each field is written where it stays: as a whole the
+    // structure would be copied once more.
+    unsafe {
+        (&raw mut (*place).heap).write(made);
+        (&raw mut (*place).shared).write(None);
+        (&raw mut (*place).magic).write(Magic::new(MAGIC));
+    }
     // SAFETY: not NULL.
     unsafe { put(heap, place) }
 }
@@ -324,8 +325,18 @@ pub unsafe extern "C" fn surefit_alloc(
     align: usize,
     key: *mut surefit_key,
 ) -> surefit_status {
-    // SAFETY: the caller's promise.
-    status(unsafe { alloc(heap, bytes, align, key, false) })
+    let alloc = || {
+        if key.is_null() {
+            return Err(surefit_status::Null);
+        }
+        // SAFETY: the caller's promise.
+        let any = unsafe { heap_mut(heap) }?;
+        let layout = layout(bytes, align)?;
+        let made = with_heap!(any, heap => heap.alloc(layout)).map_err(surefit_status::of)?;
+        // SAFETY: not NULL.
+        unsafe { put(key, surefit_key::new(made)) }
+    };
+    status(alloc())
 }
 
 /// As surefit_alloc; the bytes are zero. O(bytes).
@@ -340,42 +351,45 @@ pub unsafe extern "C" fn surefit_alloc_zeroed(
     key: *mut surefit_key,
 ) -> surefit_status {
     // SAFETY: the caller's promise.
-    status(unsafe { alloc(heap, bytes, align, key, true) })
-}
-
-unsafe fn alloc(
-    heap: *mut surefit_heap,
-    bytes: usize,
-    align: usize,
-    key: *mut surefit_key,
-    is_zeroed: bool,
-) -> Answer {
-    if key.is_null() {
-        return Err(surefit_status::Null);
+    let made = unsafe { surefit_alloc(heap, bytes, align, key) };
+    if made != surefit_status::Ok {
+        return made;
     }
-    // SAFETY: the caller's promise.
-    let any = unsafe { heap_mut(heap) }?;
-    let layout = layout(bytes, align)?;
-    let made = with_heap!(any, heap => {
-        let made = heap.alloc(layout).map_err(surefit_status::of)?;
-        if is_zeroed {
-            zero(heap, made)?;
-        }
-        made
-    });
-    // SAFETY: the caller's promise.
-    unsafe { put(key, surefit_key::new(made)) }
+    // SAFETY: not NULL, and written.
+    status(unsafe { zero(heap, key.read_unaligned()) })
 }
 
 /// Zeroes an object.
-fn zero<W: Width<Generation = ()>>(heap: &mut KeyHeap<'static, W>, key: Key) -> Answer {
-    let mut at = 0;
-    while at < key.len() {
-        let chunk = heap.chunk_mut(key, at).map_err(surefit_status::of)?;
+///
+/// # Safety
+/// As surefit_get.
+unsafe fn zero(heap: *mut surefit_heap, key: surefit_key) -> Answer {
+    let (mut at, len) = (0, key.length as usize);
+    while at < len {
+        // SAFETY: the caller's promise.
+        let chunk = unsafe { chunk(heap, &key, at, 0) }?;
         chunk.fill(MaybeUninit::new(0));
         at += chunk.len();
     }
     Ok(())
+}
+
+/// The bytes of an object from an offset on, as far as they lie together, if it has `count` there.
+/// One function for all that take an offset.
+///
+/// # Safety
+/// As surefit_get.
+#[inline(never)]
+unsafe fn chunk<'a>(
+    heap: *mut surefit_heap,
+    key: &surefit_key,
+    offset: usize,
+    count: usize,
+) -> Result<&'a mut [MaybeUninit<u8>], surefit_status> {
+    // SAFETY: the caller's promise.
+    let (any, key) = unsafe { (heap_mut(heap)?, key.get()?) };
+    in_range(key, offset, count)?;
+    with_heap!(any, heap => heap.chunk_mut(key, offset)).map_err(surefit_status::of)
 }
 
 /// The bytes of an object from an offset on, as far as they lie together: to the end of the object,
@@ -401,10 +415,7 @@ pub unsafe extern "C" fn surefit_get(
             return Err(surefit_status::Null);
         }
         // SAFETY: the caller's promise.
-        let (any, key) = unsafe { (heap_mut(heap)?, key.get()?) };
-        in_range(key, offset, 0)?;
-        let chunk = with_heap!(any, heap => heap.chunk_mut(key, offset));
-        let chunk = chunk.map_err(surefit_status::of)?;
+        let chunk = unsafe { chunk(heap, &key, offset, 0) }?;
         let (start, len) = (chunk.as_mut_ptr(), chunk.len());
         // SAFETY: neither is NULL.
         unsafe {
@@ -477,12 +488,25 @@ pub unsafe extern "C" fn surefit_write(
 ) -> surefit_status {
     let write = || {
         let source = bytes_at(source.cast_mut().cast(), count)?;
-        // SAFETY: the caller's promise.
-        let (any, key) = unsafe { (heap_mut(heap)?, key.get()?) };
-        in_range(key, offset, count)?;
         // SAFETY: so many bytes of the caller.
         let source = unsafe { core::slice::from_raw_parts(source.as_ptr(), count) };
-        with_heap!(any, heap => heap.write_at(key, offset, source)).map_err(surefit_status::of)
+        let mut written = 0;
+        // Also of no bytes: the key may be stale.
+        loop {
+            let rest = source.get(written..).unwrap_or_default();
+            // SAFETY: the caller's promise.
+            let chunk = unsafe { chunk(heap, &key, offset.saturating_add(written), rest.len()) }?;
+            let len = chunk.len().min(rest.len());
+            // SAFETY: both have so many bytes, and the source is outside the heap.
+            unsafe {
+                rest.as_ptr()
+                    .copy_to_nonoverlapping(chunk.as_mut_ptr(), len)
+            };
+            written += len;
+            if written == count {
+                return Ok(());
+            }
+        }
     };
     status(write())
 }

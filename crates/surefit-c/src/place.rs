@@ -39,19 +39,18 @@ pub(crate) const fn control_bytes<T>() -> usize {
     size_of::<T>() + align_of::<T>() - 1
 }
 
-/// Makes a `T` of a region's bytes less its own, and puts it behind them, aligned. The bytes begin
-/// where the region does.
+/// The place of a `T` at the end of a region, aligned, and the bytes before it: they begin where
+/// the region does. The `T` is for the caller to write.
 ///
 /// # Errors
-/// `Null`, `TooLarge` for bytes that no memory has, `Region` if there is no room; those of `make`.
+/// `Null`, `TooLarge` for bytes that no memory has, `Region` if there is no room.
 ///
 /// # Safety
 /// The region is NULL, or has so many bytes, which are the caller's, and the `T`'s from here on.
 pub(crate) unsafe fn place<T>(
     region: *mut u8,
     bytes: usize,
-    make: impl FnOnce(&'static mut [MaybeUninit<u8>]) -> Result<T, surefit_status>,
-) -> Result<*mut T, surefit_status> {
+) -> Result<(&'static mut [MaybeUninit<u8>], *mut T), surefit_status> {
     if region.is_null() {
         return Err(surefit_status::Null);
     }
@@ -64,11 +63,9 @@ pub(crate) unsafe fn place<T>(
         .filter(|at| *at > region.addr())
         .ok_or(surefit_status::Region)?;
     let before = control - region.addr();
-    // SAFETY: the bytes are the caller's, and the heap's from here on.
-    let made = make(unsafe { core::slice::from_raw_parts_mut(region.cast(), before) })?;
-    // SAFETY: behind those bytes, inside the region, aligned.
+    // SAFETY: behind those bytes, inside the region.
     let control = unsafe { region.add(before) }.cast::<T>();
-    // SAFETY: as above.
-    unsafe { control.write(made) };
-    Ok(control)
+    // SAFETY: the bytes are the caller's, and the heap's from here on.
+    let bytes = unsafe { core::slice::from_raw_parts_mut(region.cast(), before) };
+    Ok((bytes, control))
 }

@@ -140,18 +140,17 @@ unsafe fn init(
     }
     // SAFETY: the caller's promise.
     let lines = unsafe { Lines::read(peaks, count) }?;
-    let make = |memory: &'static mut [MaybeUninit<u8>]| {
-        let heap = match kind {
-            #[cfg(feature = "direct")]
-            crate::raw::SUREFIT_RAW_DIRECT => Any::Pooled(lines.heap::<Standard>(memory)?),
-            #[cfg(feature = "tiny")]
-            crate::raw::SUREFIT_RAW_TINY => Any::PooledTiny(lines.heap::<Tiny>(memory)?),
-            _ => return Err(surefit_status::Config),
-        };
-        Ok(surefit_raw::new(heap))
-    };
     // SAFETY: the caller's promise.
-    let place = unsafe { place(region, bytes, make) }?;
+    let (memory, place) = unsafe { place::<surefit_raw>(region, bytes) }?;
+    let heap = match kind {
+        #[cfg(feature = "direct")]
+        crate::raw::SUREFIT_RAW_DIRECT => Any::Pooled(lines.heap::<Standard>(memory)?),
+        #[cfg(feature = "tiny")]
+        crate::raw::SUREFIT_RAW_TINY => Any::PooledTiny(lines.heap::<Tiny>(memory)?),
+        _ => return Err(surefit_status::Config),
+    };
+    // SAFETY: the place is the structure's.
+    unsafe { place.write(surefit_raw::new(heap)) };
     // SAFETY: not NULL.
     unsafe { put(raw, place) }
 }

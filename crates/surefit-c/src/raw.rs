@@ -195,10 +195,11 @@ unsafe fn init(region: *mut u8, bytes: usize, kind: u32, raw: *mut *mut surefit_
     if raw.is_null() {
         return Err(surefit_status::Null);
     }
-    let make =
-        |memory: &'static mut [MaybeUninit<u8>]| Ok(surefit_raw::new(Any::new(kind, memory)?));
     // SAFETY: the caller's promise.
-    let place = unsafe { place(region, bytes, make) }?;
+    let (memory, place) = unsafe { place::<surefit_raw>(region, bytes) }?;
+    let made = surefit_raw::new(Any::new(kind, memory)?);
+    // SAFETY: the place is the structure's.
+    unsafe { place.write(made) };
     // SAFETY: not NULL.
     unsafe { put(raw, place) }
 }

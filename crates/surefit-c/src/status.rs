@@ -47,6 +47,8 @@ pub enum surefit_status {
 }
 
 impl surefit_status {
+    /// One function, because nearly every call needs it, and it is a table.
+    #[inline(never)]
     pub(crate) const fn of(refused: Refused) -> Self {
         match refused {
             Refused::NoHandle => Self::NoEntry,

@@ -205,7 +205,11 @@ impl Config {
     #[inline]
     #[must_use]
     pub const fn division(&self) -> Division {
-        Division::new(self.piece_bytes, self.large_bytes)
+        if cfg!(feature = "pieces") {
+            Division::new(self.piece_bytes, self.large_bytes)
+        } else {
+            Division::NONE
+        }
     }
 }
 
