@@ -152,6 +152,7 @@ firmware/flash/src/bin/embedded_tlsf.rs
 firmware/flash/src/bin/rlsf.rs
 firmware/flash/src/bin/talc.rs
 firmware/flash/src/bin/tlsf.rs
+firmware/flash/src/lib.rs
 firmware/sensor/src/bin/count.rs
 firmware/src/certified.rs
 firmware/src/pointers.rs

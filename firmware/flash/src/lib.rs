@@ -1,7 +1,8 @@
-//! What the least programs have in common: the memory, and a panic that says nothing.
+//! What the least programs have in common: the memory, a layout, the loop of global allocators, and
+//! a panic that says nothing.
 #![no_std]
 
-use core::alloc::Layout;
+use core::alloc::{GlobalAlloc, Layout};
 use core::hint::black_box;
 use core::mem::MaybeUninit;
 
@@ -22,6 +23,22 @@ pub fn layout() -> Layout {
     match Layout::from_size_align(black_box(24), 8) {
         Ok(layout) => layout,
         Err(_) => stop(),
+    }
+}
+
+/// Allocates and frees, without end, in a heap that has the memory. It is a part of its program, as
+/// where each heap has its own types: a call would be counted.
+#[inline(always)]
+pub fn serve(heap: &impl GlobalAlloc) -> ! {
+    loop {
+        let layout = layout();
+        // SAFETY: the layout has bytes; the object is live, and of that layout.
+        unsafe {
+            let object = heap.alloc(layout);
+            if !object.is_null() {
+                heap.dealloc(black_box(object), layout);
+            }
+        }
     }
 }
 

@@ -2,9 +2,6 @@
 #![no_std]
 #![no_main]
 
-use core::alloc::GlobalAlloc;
-use core::hint::black_box;
-
 use cortex_m_rt::entry;
 use embedded_alloc::LlffHeap;
 
@@ -14,14 +11,5 @@ fn main() -> ! {
     let heap = LlffHeap::empty();
     // SAFETY: the region is this heap's alone.
     unsafe { heap.init(memory.as_mut_ptr().expose_provenance(), memory.len()) };
-    loop {
-        let layout = flash::layout();
-        // SAFETY: the layout has bytes; the object is live, and of that layout.
-        unsafe {
-            let object = heap.alloc(layout);
-            if !object.is_null() {
-                heap.dealloc(black_box(object), layout);
-            }
-        }
-    }
+    flash::serve(&heap)
 }
