@@ -1,6 +1,7 @@
-//! The calls by which a program begins other programs. Into some the system preloads nothing, so
-//! that nobody would hear of them: the name of each that is begun is written into a file beside the
-//! logs, and the command looks which of them it could not record.
+//! The calls by which a program begins other programs. Into some the system preloads nothing, and
+//! some are given an environment without the recorder, so that nobody would hear of them: the name
+//! of each that is begun is written into a file beside the logs, and the command looks which of
+//! them it could not record.
 //!
 //! These calls come from the children of `fork` and `vfork` too: nothing here allocates or takes a
 //! lock but the first look for each function, which is made when the program begins.
@@ -14,6 +15,7 @@ use surefit_interpose::system;
 
 use crate::file::{self, PATH_BYTES};
 use crate::log;
+use crate::seen;
 use crate::text::Text;
 use crate::thread::unrecorded;
 
@@ -72,8 +74,9 @@ pub(crate) fn find() {
 unsafe extern "C" fn execve(path: *const c_char, arguments: Texts, environment: Texts) -> c_int {
     // SAFETY: the caller's promise; the C library's function has this type.
     unsafe {
-        note_own(path);
-        transmute::<*mut c_void, ReplaceWith>(EXECVE.get())(path, arguments, environment)
+        replacing(path, environment, || {
+            transmute::<*mut c_void, ReplaceWith>(EXECVE.get())(path, arguments, environment)
+        })
     }
 }
 
@@ -81,8 +84,9 @@ unsafe extern "C" fn execve(path: *const c_char, arguments: Texts, environment: 
 unsafe extern "C" fn execv(path: *const c_char, arguments: Texts) -> c_int {
     // SAFETY: as above.
     unsafe {
-        note_own(path);
-        transmute::<*mut c_void, Replace>(EXECV.get())(path, arguments)
+        replacing(path, system::environ, || {
+            transmute::<*mut c_void, Replace>(EXECV.get())(path, arguments)
+        })
     }
 }
 
@@ -90,8 +94,9 @@ unsafe extern "C" fn execv(path: *const c_char, arguments: Texts) -> c_int {
 unsafe extern "C" fn execvp(name: *const c_char, arguments: Texts) -> c_int {
     // SAFETY: as above.
     unsafe {
-        note_own(name);
-        transmute::<*mut c_void, Replace>(EXECVP.get())(name, arguments)
+        replacing(name, system::environ, || {
+            transmute::<*mut c_void, Replace>(EXECVP.get())(name, arguments)
+        })
     }
 }
 
@@ -99,8 +104,9 @@ unsafe extern "C" fn execvp(name: *const c_char, arguments: Texts) -> c_int {
 unsafe extern "C" fn execvpe(name: *const c_char, arguments: Texts, environment: Texts) -> c_int {
     // SAFETY: as above.
     unsafe {
-        note_own(name);
-        transmute::<*mut c_void, ReplaceWith>(EXECVPE.get())(name, arguments, environment)
+        replacing(name, environment, || {
+            transmute::<*mut c_void, ReplaceWith>(EXECVPE.get())(name, arguments, environment)
+        })
     }
 }
 
@@ -142,6 +148,7 @@ unsafe fn spawn(
 ) -> c_int {
     let mut own = 0;
     let to = if pid.is_null() { &raw mut own } else { pid };
+    let at = seen::now_ns();
     // SAFETY: the caller's promise; the C library's function has this type, and a place for the
     // number.
     let answer = unsafe {
@@ -149,36 +156,78 @@ unsafe fn spawn(
         next(to, name, rest.0, rest.1, rest.2, rest.3)
     };
     if answer == 0 && !name.is_null() {
-        // SAFETY: it succeeded, so the number is there, and the name is a text.
-        unsafe { note(*to, CStr::from_ptr(name)) };
+        // SAFETY: it succeeded, so the number is there, the name is a text, and the environment one
+        // of texts.
+        unsafe { note((*to, at), how(rest.3), CStr::from_ptr(name)) };
     }
     answer
 }
 
-/// Notes what this process is about to become.
+/// Notes what this process is about to become, and that it did not if `begin` returns.
 ///
 /// # Safety
-/// Null, or a text that ends with zero.
-unsafe fn note_own(name: *const c_char) {
-    if !name.is_null() {
-        // SAFETY: the caller's promise.
-        note(unsafe { system::getpid() }, unsafe { CStr::from_ptr(name) });
+/// As the C library's functions.
+unsafe fn replacing(name: *const c_char, environment: Texts, begin: impl Fn() -> c_int) -> c_int {
+    if name.is_null() {
+        return begin();
+    }
+    // SAFETY: the caller's promise: a text, and an environment.
+    let (name, how) = unsafe { (CStr::from_ptr(name), how(environment)) };
+    // SAFETY: it asks for a number.
+    let pid = unsafe { system::getpid() };
+    note((pid, seen::now_ns()), how, name);
+    let answer = begin();
+    note((pid, seen::now_ns()), log::begun::FAILED, name);
+    answer
+}
+
+/// Whether a program that is begun with this environment is heard of.
+///
+/// # Safety
+/// Null, or pointers to texts, and null behind the last.
+unsafe fn how(environment: Texts) -> &'static str {
+    let (mut is_preloaded, mut has_folder) = (false, false);
+    let mut at = environment;
+    // SAFETY: the caller's promise.
+    while !at.is_null() && unsafe { !(*at).is_null() } {
+        // SAFETY: as above.
+        let text = unsafe { CStr::from_ptr(*at) }.to_bytes();
+        // SAFETY: as above: null is behind the last.
+        at = unsafe { at.add(1) };
+        let value = |name: &[u8]| text.strip_prefix(name)?.strip_prefix(b"=");
+        let name = log::LIBRARY_NAME.as_bytes();
+        is_preloaded |= value(b"LD_PRELOAD")
+            .is_some_and(|value| value.windows(name.len()).any(|part| part == name));
+        has_folder |= value(log::FOLDER.to_bytes()).is_some();
+    }
+    if is_preloaded && has_folder {
+        log::begun::HEARD
+    } else {
+        log::begun::UNHEARD
     }
 }
 
-fn note(pid: c_int, name: &CStr) {
+fn note(of: (c_int, u64), how: &str, name: &CStr) {
     let before = system::errno();
-    let _ = try_note(pid, name.to_bytes());
+    let _ = try_note(of, how, name.to_bytes());
     system::set_errno(before);
 }
 
 /// Bytes of the current folder's name that are looked at: a thread's stack may be small.
 const FOLDER_BYTES: usize = 1024;
 
-/// Writes `PID NAME` and a zero.
-fn try_note(pid: c_int, name: &[u8]) -> Option<()> {
-    let file = open()?;
-    let line = line(pid, name);
+/// Writes a line, unless the recording has been ended.
+fn try_note(of: (c_int, u64), how: &str, name: &[u8]) -> Option<()> {
+    if let Some(file) = open(log::STOP, system::O_RDONLY) {
+        // SAFETY: it was opened above.
+        unsafe { system::close(file) };
+        return None;
+    }
+    let file = open(
+        log::BEGUN,
+        system::O_WRONLY | system::O_CREAT | system::O_APPEND,
+    )?;
+    let line = line(of, how, name);
     if let Some(line) = &line {
         // SAFETY: a text with a zero at its end, which is written with it at once.
         unsafe { system::write(file, line.as_ptr().cast(), line.as_bytes().len() + 1) };
@@ -188,20 +237,26 @@ fn try_note(pid: c_int, name: &[u8]) -> Option<()> {
     line.map(drop)
 }
 
+/// Opens a file of the folder of logs, also for a program that has cleared its environment.
 #[inline(never)]
-fn open() -> Option<c_int> {
+fn open(name: &str, flags: c_int) -> Option<c_int> {
+    let folder = crate::caller::environment(log::FOLDER);
+    if folder.is_none() && !file::has_folder() {
+        return None;
+    }
     let mut path = Text::<PATH_BYTES>::new();
-    path.push(crate::caller::environment(log::FOLDER)?.to_bytes())?;
-    path.push(b"/")?;
-    path.push(log::BEGUN.as_bytes())?;
-    let flags = system::O_WRONLY | system::O_CREAT | system::O_APPEND | system::O_CLOEXEC;
-    let file = file::open(&path, flags);
+    file::name(&mut path, folder.unwrap_or_default(), name.as_bytes())?;
+    let file = file::open(&path, flags | system::O_CLOEXEC);
     (file >= 0).then_some(file)
 }
 
-fn line(pid: c_int, name: &[u8]) -> Option<Text<PATH_BYTES>> {
+fn line((pid, at): (c_int, u64), how: &str, name: &[u8]) -> Option<Text<PATH_BYTES>> {
     let mut line = Text::new();
-    line.push_number(pid.unsigned_abs())?;
+    line.push_number(pid.unsigned_abs().into())?;
+    line.push(b" ")?;
+    line.push_number(at)?;
+    line.push(b" ")?;
+    line.push(how.as_bytes())?;
     line.push(b" ")?;
     if name.contains(&b'/') && name.first() != Some(&b'/') {
         let mut folder = [0_u8; FOLDER_BYTES];

@@ -92,6 +92,11 @@ pub(crate) fn open(path: &Text<PATH_BYTES>, flags: c_int) -> c_int {
     }
 }
 
+/// Whether the folder of the logs is open.
+pub(crate) fn has_folder() -> bool {
+    FOLDER.number().is_some()
+}
+
 /// Opens the folder of the logs, unless it is.
 pub(crate) fn keep_folder(name: &CStr) {
     if FOLDER.number().is_some() {

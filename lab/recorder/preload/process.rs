@@ -389,7 +389,7 @@ unsafe fn open_stacks(process: &Process, wanted: Wanted) -> Option<Stacks> {
 /// `stop`.
 fn create(path: &mut Text<PATH_BYTES>, folder: &CStr) -> Result<Option<File>, u32> {
     let too_long = system::ENAMETOOLONG as u32;
-    name(path, folder, b"stop").ok_or(too_long)?;
+    name(path, folder, log::STOP.as_bytes()).ok_or(too_long)?;
     if File::open(path).is_ok() {
         return Ok(None);
     }
@@ -409,9 +409,9 @@ fn create(path: &mut Text<PATH_BYTES>, folder: &CStr) -> Result<Option<File>, u3
 /// Writes `folder/PID-N.log`.
 fn log_name(path: &mut Text<PATH_BYTES>, folder: &CStr, (pid, number): (u32, u32)) -> Option<()> {
     name(path, folder, b"")?;
-    path.push_number(pid)?;
+    path.push_number(pid.into())?;
     path.push(b"-")?;
-    path.push_number(number)?;
+    path.push_number(number.into())?;
     path.push(b".log")
 }
 

@@ -11,7 +11,7 @@ pub(crate) fn begins(header: &Header) {
     let seen = &header.seen;
     let memory = Memory::now();
     let put = |to: &AtomicU64, value: u64| to.store(value, Ordering::Relaxed);
-    put(&seen.begun_ns, clock(system::CLOCK_MONOTONIC));
+    put(&seen.begun_ns, now_ns());
     put(&seen.begun_cpu_ns, clock(system::CLOCK_PROCESS_CPUTIME_ID));
     put(&seen.begun_anonymous_bytes, memory.anonymous_bytes);
 }
@@ -37,6 +37,11 @@ pub(crate) fn look(header: &Header) {
     );
     let cpu = since(&seen.begun_cpu_ns, system::CLOCK_PROCESS_CPUTIME_ID);
     raise(&seen.cpu_ns, cpu);
+}
+
+/// The system's clock, in nanoseconds.
+pub(crate) fn now_ns() -> u64 {
+    clock(system::CLOCK_MONOTONIC)
 }
 
 /// A clock of the system, in nanoseconds; 0 if there is none.

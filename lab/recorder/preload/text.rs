@@ -31,8 +31,8 @@ impl<const N: usize> Text<N> {
         Some(())
     }
 
-    pub(crate) fn push_number(&mut self, number: u32) -> Option<()> {
-        let mut digits = [0; 10];
+    pub(crate) fn push_number(&mut self, number: u64) -> Option<()> {
+        let mut digits = [0; 20];
         let mut left = number;
         let mut first = digits.len();
         while left > 0 || first == digits.len() {

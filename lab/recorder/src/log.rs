@@ -35,9 +35,26 @@ pub const MAX_BYTES: &CStr = c"SUREFIT_RECORD_BYTES";
 /// ([`stacks::BY_POINTERS`] and so on, or nothing for tables); without it no stacks are recorded.
 pub const STACKS: &CStr = c"SUREFIT_RECORD_STACKS";
 
-/// The file beside the logs with the programs that recorded ones began: of each the process, a
-/// blank, how it was called, and a zero.
+/// The file name of the preloaded library.
+pub const LIBRARY_NAME: &str = "libsurefit_recorder.so";
+
+/// The file beside the logs with the programs that recorded ones began: of each the process, the
+/// system's clock in nanoseconds, one of the letters of [`begun`], how it was called, and a zero;
+/// blanks are between these.
 pub const BEGUN: &str = "begun";
+
+/// The letters of [`BEGUN`].
+pub mod begun {
+    /// Its environment names the recorder and the folder of logs.
+    pub const HEARD: &str = "h";
+    /// Its environment does not name both: nothing is preloaded into it, or it finds no folder.
+    pub const UNHEARD: &str = "u";
+    /// It did not begin after all.
+    pub const FAILED: &str = "f";
+}
+
+/// The file beside the logs that ends all recording: no further log is begun.
+pub const STOP: &str = "stop";
 
 /// The file beside the logs in which processes that could not begin a log say so; the command makes
 /// it, and every process maps it. It is there for one that may not open any file: it changed its

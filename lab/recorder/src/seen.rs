@@ -9,6 +9,8 @@ use crate::log::{Header, Seen};
 /// What a process said of itself in its log: see [`Seen`]. What it did not see is 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Inside {
+    /// When the program began, by the system's clock, in nanoseconds.
+    pub begun_ns: u64,
     /// From the program's begin until it saw itself last, in nanoseconds.
     pub wall_ns: u64,
     /// Processor time between these, in nanoseconds.
@@ -25,6 +27,7 @@ impl Inside {
     pub(crate) fn read(header: &[u8]) -> Self {
         let of = |at| word(header, offset_of!(Header, seen) + at);
         Self {
+            begun_ns: of(offset_of!(Seen, begun_ns)),
             wall_ns: of(offset_of!(Seen, wall_ns)),
             cpu_ns: of(offset_of!(Seen, cpu_ns)),
             peak_resident_bytes: of(offset_of!(Seen, peak_resident_bytes)),

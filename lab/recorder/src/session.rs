@@ -31,12 +31,6 @@ use crate::log::{self, Header};
 use crate::lost;
 use crate::seen::Outside;
 
-/// The name of the preloaded library in the folder of logs.
-const LIBRARY_NAME: &str = "libsurefit_recorder.so";
-
-/// A file of this name in the folder: no further process is recorded.
-const STOP_NAME: &str = "stop";
-
 /// How often a program is looked at while it runs: of one that is killed, nothing else says what it
 /// took.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
@@ -96,7 +90,7 @@ impl Session {
         let folder = fs::canonicalize(folder)?;
         let elsewhere = elsewhere(&folder)?;
         let place = elsewhere.as_ref().map_or(&*folder, TempDir::path);
-        let library = place.join(LIBRARY_NAME);
+        let library = place.join(log::LIBRARY_NAME);
         fs::write(&library, LIBRARY)?;
         lost::make_page(&folder)?;
         let mut preload = library.clone().into_os_string();
@@ -205,7 +199,7 @@ impl Session {
     /// # Errors
     /// A log cannot be written.
     pub fn stop(&self) -> io::Result<()> {
-        File::create(self.folder.join(STOP_NAME))?;
+        File::create(self.folder.join(log::STOP))?;
         for log in logs(&self.folder)? {
             let file = OpenOptions::new().write(true).open(log)?;
             file.write_all_at(&1_u32.to_ne_bytes(), offset_of!(Header, stop) as u64)?;

@@ -1,5 +1,6 @@
 //! `surefit record`: runs a program with the recorder in it, and makes a trace of each process.
 
+mod chosen;
 mod facts;
 mod report;
 
@@ -16,6 +17,7 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use surefit_measure::error::say;
 use surefit_measure::output::{self, Format};
 use surefit_measure::sizes;
+use surefit_recorder::begun;
 use surefit_recorder::convert::convert;
 use surefit_recorder::program::{self, Unrecordable};
 use surefit_recorder::read::{Described, Reader};
@@ -23,6 +25,7 @@ use surefit_recorder::session::{self, Session, Stacks, Unwinding};
 use surefit_recorder::{LIBRARY, sites};
 
 use crate::trace_file;
+use chosen::chosen;
 use facts::{Asked, Watched};
 use report::{Document, Recorded};
 
@@ -110,8 +113,7 @@ fn log_bytes(text: &str) -> Result<usize> {
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     if let Some(folder) = &args.logs {
         // It is the user's: whatever comes of it, it stays.
-        let mut document = traces(&logs_in(folder)?, None, args)?;
-        document.note_unheard(folder);
+        let mut document = traces(folder, &logs_in(folder)?, None, args)?;
         document.note_lost(folder, None);
         return print(args, &document).map(|()| ExitCode::SUCCESS);
     }
@@ -142,10 +144,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     };
     // From here on the logs stay until every trace is written.
     let folder = folder.keep();
-    let mut document = traces(&session::logs(&folder)?, Some(&watched), args)
+    let mut document = traces(&folder, &session::logs(&folder)?, Some(&watched), args)
         .with_context(|| kept(&folder, &args.output))?;
     document.program_seconds = Some(watched.time.as_secs_f64());
-    document.note_unheard(&folder);
     document.note_lost(&folder, Some(session.pid()));
     if ended.is_some() {
         document.note_left_behind(&left, session::runs);
@@ -248,8 +249,13 @@ fn logs_in(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(logs)
 }
 
-/// Makes a trace of each log.
-fn traces(found: &[PathBuf], watched: Option<&Watched>, args: &Args) -> Result<Document> {
+/// Makes a trace of each log of a folder.
+fn traces(
+    folder: &Path,
+    found: &[PathBuf],
+    watched: Option<&Watched>,
+    args: &Args,
+) -> Result<Document> {
     let output = &*args.output;
     let mut readers = Vec::new();
     for log in found {
@@ -264,11 +270,21 @@ fn traces(found: &[PathBuf], watched: Option<&Watched>, args: &Args) -> Result<D
         .iter()
         .map(|reader| reader.described().clone())
         .collect();
-    let main = main_log(&logs, watched.map(|it| it.pid));
-    let mut document = Document::new();
+    let all = begun::begun(folder);
+    let mut unheard = begun::unheard(&all, &logs);
+    let first = watched.map(|it| it.pid);
+    let chosen = chosen(&logs, first, (&all, &unheard), args.malloc_only);
+    let main = chosen.log;
+    let mut document = Document::new(chosen.why_not);
+    let is_meant = |pid| chosen.without == Some(pid);
+    unheard.retain(|it| !is_meant(it.pid));
+    document.note_unheard(unheard);
     let mut others = 1;
     for (index, mut reader) in readers.into_iter().enumerate() {
         let log = reader.described().clone();
+        if is_meant(log.pid) && !log.forked {
+            continue;
+        }
         if log.events == 0 {
             document.skip(&log, Some(index) == main);
             continue;
@@ -277,33 +293,30 @@ fn traces(found: &[PathBuf], watched: Option<&Watched>, args: &Args) -> Result<D
         let path = if is_own {
             output.to_owned()
         } else {
-            others += 1;
-            numbered(output, others, name_of(&log))
+            numbered(output, others + 1, name_of(&log))
         };
         let watched = watched.filter(|_| is_own);
-        document.add(make(&mut reader, (&log, watched), &path, args)?, is_own);
+        match make(&mut reader, (&log, watched), &path, args)? {
+            Some(recorded) if is_own => document.add_own(recorded, chosen.by.clone()),
+            Some(recorded) => {
+                others += 1;
+                document.add(recorded);
+            }
+            None => document.skip(&log, is_own),
+        }
     }
     document.sort();
     Ok(document)
 }
 
-/// Which log is the program's: of the process that we began, that of the last program in it; if
-/// nobody knows the process, the log with most events.
-fn main_log(logs: &[Described], first: Option<u32>) -> Option<usize> {
-    let mut numbered = logs.iter().enumerate();
-    match first {
-        Some(pid) => numbered.rfind(|(_, log)| log.pid == pid && !log.forked),
-        None => numbered.max_by_key(|(_, log)| log.events),
-    }
-    .map(|(index, _)| index)
-}
-
+/// Makes a trace of a log, unless no event is left: a copy may only have freed its parent's
+/// objects.
 fn make(
     reader: &mut Reader,
     (log, watched): (&Described, Option<&Watched>),
     path: &Path,
     args: &Args,
-) -> Result<Recorded> {
+) -> Result<Option<Recorded>> {
     let progress = trace_file::progress_bar("reading", log.events)?;
     let called = sites::read(&log.path);
     let has_stacks = called.is_some();
@@ -315,6 +328,9 @@ fn make(
         written.map_err(|error| trace_file::unwritten(error, path))
     })?;
     progress.finish_and_clear();
+    if spool.counts().events == 0 {
+        return Ok(None);
+    }
     let peak = spool.peak();
     let asked = Asked {
         stacks: has_stacks,
@@ -330,12 +346,12 @@ fn make(
     };
     let trace = report::Described::new(&header, peak);
     let process = (&facts, &header.counts);
-    Ok(Recorded::new(
+    Ok(Some(Recorded::new(
         (path, bytes),
         log,
         (trace, process),
         (gaps, lost),
-    ))
+    )))
 }
 
 /// The program's name, without its folder.

@@ -1,6 +1,7 @@
 //! What `surefit record` says: a line for each trace, or a document.
 
 use std::cmp::Reverse;
+use std::collections::HashSet;
 use std::io;
 use std::path::Path;
 
@@ -10,6 +11,7 @@ use surefit_measure::libraries::{Known, called_like};
 use surefit_measure::output::grouped;
 use surefit_measure::results::{BesideMalloc, SCHEMA};
 use surefit_measure::sizes::{Size, counted};
+use surefit_recorder::begun::Unheard;
 use surefit_recorder::convert::Gaps;
 use surefit_recorder::living::Living;
 use surefit_recorder::lost::{Why, lost};
@@ -53,10 +55,15 @@ pub(crate) struct Recorded {
     /// Whether it is the program's own.
     #[serde(skip)]
     is_own: bool,
+    /// What began the program, if that is not the command alone.
+    #[serde(skip)]
+    by: Option<String>,
     /// The file; bytes of its name that are no UTF-8 are replaced here.
     file: String,
     /// Its bytes.
     file_bytes: u64,
+    /// The program, as it was called.
+    program: String,
     /// The process.
     pid: u32,
     /// Whether it is a copy of its parent, in which no program began.
@@ -102,7 +109,8 @@ struct NotRecorded {
 }
 
 impl Document {
-    pub(crate) fn new() -> Self {
+    /// `why_not`: why there is no trace of the program, if that is known.
+    pub(crate) fn new(why_not: Option<String>) -> Self {
         let nobody = "nothing was recorded: the system did not preload the recorder into the program; choose a place with -o from which programs may run";
         Self {
             schema: SCHEMA,
@@ -110,7 +118,7 @@ impl Document {
             recorded: Vec::new(),
             not_recorded: Vec::new(),
             more_lost: 0,
-            no_trace: Some(nobody.into()),
+            no_trace: Some(why_not.unwrap_or_else(|| nobody.to_owned())),
         }
     }
 
@@ -138,13 +146,15 @@ impl Document {
         });
     }
 
-    /// Notes the programs that were begun and that nothing could be preloaded into.
-    pub(crate) fn note_unheard(&mut self, folder: &Path) {
-        let unheard = surefit_recorder::begun::unheard(folder).into_iter();
-        self.not_recorded.extend(unheard.map(|it| NotRecorded {
+    /// Notes the programs that were begun and of which there is no log, each once.
+    pub(crate) fn note_unheard(&mut self, unheard: Vec<Unheard>) {
+        let mut seen = HashSet::new();
+        let once = unheard.into_iter();
+        let once = once.filter(|it| seen.insert(it.program.clone()));
+        self.not_recorded.extend(once.map(|it| NotRecorded {
             program: it.program,
             pid: it.pid,
-            reason: it.reason.to_string(),
+            reason: it.reason,
         }));
     }
 
@@ -166,12 +176,20 @@ impl Document {
         self.more_lost += more;
     }
 
-    /// Adds a trace; the program's own is one.
-    pub(crate) fn add(&mut self, recorded: Recorded, is_own: bool) {
-        if is_own {
-            self.no_trace = None;
-        }
-        self.recorded.push(Recorded { is_own, ..recorded });
+    /// Adds the trace of a further process.
+    pub(crate) fn add(&mut self, recorded: Recorded) {
+        self.recorded.push(recorded);
+    }
+
+    /// Adds the program's own trace, and what began it, if that is not the command alone.
+    pub(crate) fn add_own(&mut self, recorded: Recorded, by: Option<String>) {
+        self.no_trace = None;
+        let is_own = true;
+        self.recorded.push(Recorded {
+            is_own,
+            by,
+            ..recorded
+        });
     }
 
     /// The program's own trace first, then the others, the longest first.
@@ -245,6 +263,8 @@ impl Recorded {
             taken,
             beside: BesideMalloc::of(facts, counts).map(|it| it.why()),
             is_own: false,
+            by: None,
+            program: log.program.clone(),
             file: path.display().to_string(),
             file_bytes: bytes,
             pid: log.pid,
@@ -269,8 +289,9 @@ impl Recorded {
         );
         let mut note = |note: String| text.push_str(&format!("  {note}\n"));
         let taken = self.taken.clone().filter(|_| self.is_own);
-        taken
-            .into_iter()
+        let by = self.by.clone();
+        by.into_iter()
+            .chain(taken)
             .chain(self.beside.clone())
             .for_each(&mut note);
         if let Some(library) = &self.allocator {

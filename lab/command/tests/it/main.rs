@@ -37,6 +37,8 @@ mod record_serving;
 mod record_sites;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod record_stacks;
+#[cfg(target_os = "linux")]
+mod record_wrapped;
 mod refusals;
 mod replay;
 mod report;

@@ -533,20 +533,28 @@ fn programs_that_a_recorded_one_begins_and_that_cannot_be_recorded_are_named() {
     for begin in ["./fixed many; ./fixed many; true", "env ./fixed many"] {
         let args = ["--format", "json", "--", "sh", "-c", begin];
         let output = record(&folder, &args).output().expect("the command runs");
-        assert_eq!(output.status.code(), Some(0), "{}", last_line(&output));
+        assert_eq!(output.status.code(), Some(2), "{}", last_line(&output));
         let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-        let named = document["not_recorded"].as_array().expect("rows");
-        assert_eq!(named.len(), 1, "{document}");
-        let reason = named[0]["reason"].as_str().expect("a reason");
+        let reason = document["no_trace"].as_str().expect("a reason");
         assert!(reason.contains("linked statically"), "{reason}");
-        assert!(
-            named[0]["program"]
-                .as_str()
-                .expect("a name")
-                .ends_with("fixed")
-        );
-        assert!(named[0]["pid"].as_u64().expect("a number") > 0);
+        assert!(reason.contains("/fixed"), "{reason}");
     }
+    // Beside a program that is recorded.
+    let begin = format!("./fixed many; {} many", program().display());
+    let args = ["--format", "json", "--", "sh", "-c", &begin];
+    let output = record(&folder, &args).output().expect("the command runs");
+    let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let named = document["not_recorded"].as_array().expect("rows");
+    assert_eq!(named.len(), 1, "{document}");
+    let reason = named[0]["reason"].as_str().expect("a reason");
+    assert!(reason.contains("linked statically"), "{reason}");
+    assert!(
+        named[0]["program"]
+            .as_str()
+            .expect("a name")
+            .ends_with("fixed")
+    );
+    assert!(named[0]["pid"].as_u64().expect("a number") > 0);
     assert_eq!(
         files(&folder)
             .iter()

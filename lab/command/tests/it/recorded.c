@@ -245,6 +245,11 @@ int main(int argc, char **argv) {
     if (strcmp(what, "pointer") == 0) return free(pointer(4000)), 0;
     if (strcmp(what, "killed") == 0) return many(1000), raise(SIGKILL);
     if (strcmp(what, "leaves") == 0) return leaves();
+    if (strcmp(what, "child-frees") == 0) {
+        void *inherited = malloc(2001);
+        if (fork() == 0) free(inherited), _exit(0);
+        return wait(NULL), 0;
+    }
     if (strcmp(what, "waits") == 0) {
         char byte;
         many(1000);
