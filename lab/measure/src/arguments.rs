@@ -69,6 +69,10 @@ fn in_one_line(message: &str) -> String {
 /// What is missing where a verb that runs a program finds it among its own arguments.
 fn program_tip(first: &str, message: &str) -> Option<String> {
     let stray = first.strip_prefix("unexpected argument '")?;
+    if stray.starts_with("--pid'") && message.contains("-- <COMMAND>") {
+        let tip = "a program that already runs cannot be recorded: start it by surefit";
+        return Some(tip.to_owned());
+    }
     let is_program = !stray.starts_with('-') && message.contains("-- <COMMAND>");
     is_program.then(|| "write -- before the program and its arguments".to_owned())
 }
@@ -122,6 +126,8 @@ mod tests {
         assert_eq!(line, format!("unexpected argument 'redis' found; {tip}"));
         let line = in_one_line(&format!("error: unexpected argument '--fro' found{usage}"));
         assert_eq!(line, "unexpected argument '--fro' found");
+        let line = in_one_line(&format!("error: unexpected argument '--pid' found{usage}"));
+        assert!(line.contains("already runs cannot be recorded"), "{line}");
         let line = in_one_line("error: unexpected argument 'x' found\n\nUsage: surefit trace");
         assert_eq!(line, "unexpected argument 'x' found");
     }

@@ -7,9 +7,12 @@
 //! ```
 
 use std::env;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail, ensure};
+use object::read::elf::ElfFile64;
+use object::{Endianness, Object as _, ObjectSymbol as _};
 
 /// A malloc that people install as a library of its own.
 #[derive(Clone, Copy, Debug)]
@@ -129,11 +132,11 @@ pub fn called_like(file: &Path) -> Option<&'static Known> {
     matches!(known.find(), Ok(Some(_))).then_some(known)
 }
 
-/// The whole path of a library that the loader can preload: it splits names at spaces and colons.
-/// `what` named it.
+/// The whole path of a malloc library that the loader can preload: it splits names at spaces and
+/// colons. `what` named it. What is no library is left to the loader.
 ///
 /// # Errors
-/// There is no such file; its path has a space or a colon.
+/// There is no such file; its path has a space or a colon; it exports no malloc.
 pub fn preloadable(what: &str, file: &Path) -> Result<PathBuf> {
     if !file.is_file() {
         let file = file.display();
@@ -145,7 +148,21 @@ pub fn preloadable(what: &str, file: &Path) -> Result<PathBuf> {
         !text.contains([' ', ':']),
         "{what}: {text}: the loader takes no path with a space or a colon; link it elsewhere"
     );
+    ensure!(
+        exports_malloc(&fs::read(&file)?),
+        "{what}: {text} exports no malloc; name a malloc library"
+    );
     Ok(file)
+}
+
+/// Whether a library defines malloc for others; also if the file is no library.
+fn exports_malloc(bytes: &[u8]) -> bool {
+    let Ok(file) = ElfFile64::<Endianness>::parse(bytes) else {
+        return true;
+    };
+    let is_malloc = |name: &[u8]| name == b"malloc" || name.starts_with(b"malloc@");
+    file.dynamic_symbols()
+        .any(|symbol| symbol.is_definition() && symbol.name_bytes().is_ok_and(is_malloc))
 }
 
 #[cfg(test)]
@@ -198,6 +215,20 @@ mod tests {
             let found = called_like(&file).map(|known| known.name);
             assert_eq!(found, is_here.then_some(known.name));
         }
+    }
+
+    #[test]
+    fn a_library_without_a_malloc_is_refused_by_name() {
+        // A program is such a file as well; it brings no malloc.
+        let own = std::env::current_exe().expect("a program");
+        let error = preloadable("x", &own).expect_err("refused").to_string();
+        let own = own.display().to_string();
+        assert!(
+            error.contains(&own) && error.contains("exports no malloc"),
+            "{error}"
+        );
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        assert!(preloadable("x", file.path()).is_ok());
     }
 
     #[test]

@@ -18,6 +18,9 @@ pub enum Unrecordable {
     /// There is no such program.
     #[error("no program {0}: give a path, or a name that a folder of PATH has")]
     Missing(String),
+    /// There is such a file, but nobody may execute it.
+    #[error("{} is not executable: chmod +x it, or give its interpreter first", .0.display())]
+    NotExecutable(PathBuf),
     /// Its file cannot be read.
     #[error("cannot read {}", .0.display())]
     Unreadable(PathBuf, #[source] std::io::Error),
@@ -46,10 +49,19 @@ pub enum Unrecordable {
 /// # Errors
 /// Why it cannot be recorded.
 pub fn check(command: &OsStr) -> Result<PathBuf, Unrecordable> {
-    let path =
-        find(command).ok_or_else(|| Unrecordable::Missing(command.to_string_lossy().into()))?;
+    let path = find(command).ok_or_else(|| missing(command))?;
     check_file(&path, 0)?;
     Ok(path)
+}
+
+/// Why a program is not found: the file that is named may not be executable.
+fn missing(command: &OsStr) -> Unrecordable {
+    let path = PathBuf::from(command);
+    if command.as_bytes().contains(&b'/') && path.is_file() {
+        Unrecordable::NotExecutable(path)
+    } else {
+        Unrecordable::Missing(command.to_string_lossy().into())
+    }
 }
 
 fn find(command: &OsStr) -> Option<PathBuf> {
@@ -149,7 +161,7 @@ mod tests {
         fs::write(&script, "#!/no/such/interpreter -x\n").expect("written");
         assert!(matches!(
             check(script.as_os_str()),
-            Err(Unrecordable::Missing(_))
+            Err(Unrecordable::NotExecutable(path)) if path == script
         ));
         fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).expect("allowed");
         assert!(

@@ -57,6 +57,17 @@ pub enum Unwinding {
     Compared,
 }
 
+/// Why a program was not started.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// What the recorder needs beside the logs cannot be written.
+    #[error("cannot write what the recorder needs")]
+    Write(#[source] io::Error),
+    /// The program cannot be run.
+    #[error("cannot run the program")]
+    Run(#[source] io::Error),
+}
+
 /// A program that runs, and is recorded.
 #[derive(Debug)]
 pub struct Session {
@@ -86,13 +97,23 @@ impl Session {
         most_bytes: Option<u64>,
         stacks: Option<Stacks>,
         leave: impl Fn(&Path) + Send + 'static,
+    ) -> Result<Self, StartError> {
+        let (folder, library, elsewhere) = made(folder).map_err(StartError::Write)?;
+        Self::start_with(
+            command,
+            (folder, library, elsewhere),
+            (most_bytes, stacks),
+            leave,
+        )
+        .map_err(StartError::Run)
+    }
+
+    fn start_with(
+        command: &[OsString],
+        (folder, library, elsewhere): Place,
+        (most_bytes, stacks): (Option<u64>, Option<Stacks>),
+        leave: impl Fn(&Path) + Send + 'static,
     ) -> io::Result<Self> {
-        let folder = fs::canonicalize(folder)?;
-        let elsewhere = elsewhere(&folder)?;
-        let place = elsewhere.as_ref().map_or(&*folder, TempDir::path);
-        let library = place.join(log::LIBRARY_NAME);
-        fs::write(&library, LIBRARY)?;
-        lost::make_page(&folder)?;
         let mut preload = library.clone().into_os_string();
         if let Some(others) = env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
             preload.push(":");
@@ -206,6 +227,20 @@ impl Session {
         }
         Ok(())
     }
+}
+
+/// The folder of the logs, the library, and the library's folder if that is another one.
+type Place = (PathBuf, PathBuf, Option<TempDir>);
+
+/// Writes what the recorder needs.
+fn made(folder: &Path) -> io::Result<Place> {
+    let folder = fs::canonicalize(folder)?;
+    let elsewhere = elsewhere(&folder)?;
+    let place = elsewhere.as_ref().map_or(&*folder, TempDir::path);
+    let library = place.join(log::LIBRARY_NAME);
+    fs::write(&library, LIBRARY)?;
+    lost::make_page(&folder)?;
+    Ok((folder, library, elsewhere))
 }
 
 fn name(text: &std::ffi::CStr) -> &OsStr {

@@ -38,7 +38,7 @@ pub(crate) struct Runs {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Run {
-    /// The name of its trace.
+    /// The name of its trace; its number follows if other runs have the same.
     pub(crate) name: String,
     /// The greatest sum of its live requests.
     pub(crate) peak_live_bytes: u64,
@@ -92,6 +92,7 @@ impl Counted {
             };
             all.add(&counting, trace);
         }
+        tell_apart(&mut runs);
         if runs.len() > 1 {
             let figures = [objects(&runs), block_bytes(&runs)];
             all.proposed = Margin::proposed(&figures);
@@ -125,6 +126,18 @@ impl Run {
             peak_live_bytes: trace.header().counts.peak_bytes,
             objects: budget.map_or(0, |budget| budget.objects),
             block_bytes: budget.map_or(0, |budget| budget.block_bytes),
+        }
+    }
+}
+
+/// Numbers the runs whose names others have as well: runs of one program often do.
+fn tell_apart(runs: &mut [Run]) {
+    let names: Vec<_> = runs.iter().map(|run| run.name.clone()).collect();
+    for (place, run) in runs.iter_mut().enumerate() {
+        let name = &names[place];
+        let same = |names: &[String]| names.iter().filter(|other| *other == name).count();
+        if same(&names) > 1 {
+            run.name = format!("{name} ({})", same(&names[..=place]));
         }
     }
 }
@@ -249,5 +262,21 @@ impl fmt::Display for Runs {
             self.objects_apart,
             self.block_bytes_apart
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Run, tell_apart};
+
+    #[test]
+    fn runs_of_one_name_are_numbered() {
+        let named = |name: &str| Run {
+            name: name.to_owned(),
+            ..Run::default()
+        };
+        let mut runs = ["a", "b", "a"].map(named);
+        tell_apart(&mut runs);
+        assert_eq!(runs.map(|run| run.name), ["a (1)", "b", "a (2)"]);
     }
 }

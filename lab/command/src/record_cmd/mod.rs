@@ -21,7 +21,7 @@ use surefit_recorder::begun;
 use surefit_recorder::convert::convert;
 use surefit_recorder::program::{self, Unrecordable};
 use surefit_recorder::read::{Described, Reader};
-use surefit_recorder::session::{self, Session, Stacks, Unwinding};
+use surefit_recorder::session::{self, Session, Stacks, StartError, Unwinding};
 use surefit_recorder::{LIBRARY, sites};
 
 use crate::trace_file;
@@ -123,7 +123,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let output = args.output.clone();
     let leave = move |logs: &Path| interrupted(logs, &output);
     let session = Session::start(&args.command, folder.path(), most, stacks(args), leave)
-        .with_context(|| format!("cannot run {}", program.display()))?;
+        .map_err(|error| not_started(error, &args.output, &program))?;
     let begun = Instant::now();
     let ended = session.wait(args.time)?;
     let watched = Watched {
@@ -206,6 +206,16 @@ fn folder_beside(path: &Path) -> Result<tempfile::TempDir> {
         .prefix("surefit-record-")
         .tempdir_in(parent.unwrap_or(Path::new(".")))
         .map_err(|cause| output::unwritable(&path.display().to_string(), &cause))
+}
+
+/// The error for a recording that cannot be started: a full disk is not the program's fault.
+fn not_started(error: StartError, path: &Path, program: &Path) -> anyhow::Error {
+    match error {
+        StartError::Write(cause) => output::unwritable(&path.display().to_string(), &cause),
+        StartError::Run(cause) => {
+            anyhow::Error::new(cause).context(format!("cannot run {}", program.display()))
+        }
+    }
 }
 
 /// The error for a recording that cannot be ended.

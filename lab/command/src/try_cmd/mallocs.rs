@@ -11,6 +11,17 @@ use surefit_measure::libraries::{KNOWN, named_like, preloadable};
 /// What the C library's own malloc is called.
 pub(super) const BASE: &str = "glibc";
 
+/// What the C library's own malloc is called for a program that is linked with another one.
+pub(super) const SYSTEM: &str = "system-glibc";
+
+/// A malloc that a program is linked with, in a library of its own.
+#[derive(Clone, Debug)]
+pub(super) struct Linked {
+    pub(super) name: &'static str,
+    /// The C library: preloaded, its malloc comes before that of the other library.
+    libc: Option<PathBuf>,
+}
+
 /// A malloc.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Malloc {
@@ -22,11 +33,16 @@ pub(super) struct Malloc {
 }
 
 /// glibc, those that this machine has, and those that are named; with `only`, none that
-/// this machine has but glibc and those.
+/// this machine has but glibc and those. A program that is linked with another malloc is tried on
+/// the C library's as well.
 ///
 /// # Errors
 /// A name that there is not, or that is there twice; a library that cannot be preloaded.
-pub(super) fn all(with: &[String], only: &[String]) -> Result<Vec<Malloc>> {
+pub(super) fn all(
+    with: &[String],
+    only: &[String],
+    linked: Option<&Linked>,
+) -> Result<Vec<Malloc>> {
     let mut all = vec![Malloc {
         name: BASE.to_owned(),
         library: None,
@@ -56,6 +72,14 @@ pub(super) fn all(with: &[String], only: &[String]) -> Result<Vec<Malloc>> {
     }
     let added = all.split_off(known);
     all.retain(|one| only.is_empty() || one.name == BASE || only.contains(&one.name));
+    if let Some(libc) = linked.and_then(|linked| linked.libc.clone()) {
+        let system = Malloc {
+            name: SYSTEM.to_owned(),
+            library: Some(libc),
+            missing: None,
+        };
+        all.insert(1, system);
+    }
     all.extend(added);
     for one in &mut all {
         if let Some(library) = &one.library {
@@ -72,7 +96,8 @@ fn named(text: &str, others: &[Malloc]) -> Result<Malloc> {
         let file = text.rsplit('/').next().unwrap_or(text);
         (file, text)
     });
-    if name.is_empty() || others.iter().any(|other| other.name == name) {
+    let is_taken = name == SYSTEM || others.iter().any(|other| other.name == name);
+    if name.is_empty() || is_taken {
         bail!("--with {text}: the name `{name}` is taken or empty; give another: NAME=PATH");
     }
     Ok(Malloc {
@@ -92,16 +117,19 @@ fn loaded(library: &Path) -> Result<()> {
 
 /// The known malloc that a program is linked with, as the loader lists its libraries; `None` if
 /// there is none. The program itself does not run.
-pub(super) fn linked(program: &OsStr) -> Option<&'static str> {
+pub(super) fn linked(program: &OsStr) -> Option<Linked> {
     let mut command = Command::new(program);
     command.env("LD_TRACE_LOADED_OBJECTS", "1");
     command.env_remove("LD_PRELOAD");
     let listed = child::output(&mut command).ok()?.stdout;
     let listed = String::from_utf8_lossy(&listed);
-    let mut files = listed
-        .lines()
-        .filter_map(|line| line.split_whitespace().next());
-    files.find_map(|file| Some(named_like(Path::new(file))?.name))
+    let file = |line: &'_ str| line.split_whitespace().next().map(PathBuf::from);
+    let mut files = listed.lines().filter_map(file);
+    let name = files.find_map(|file| Some(named_like(&file)?.name))?;
+    let mut lines = listed.lines().map(str::trim_start);
+    let libc = lines.find_map(|line| line.strip_prefix("libc.so.6 => "));
+    let libc = libc.and_then(file).filter(|file| file.is_file());
+    Some(Linked { name, libc })
 }
 
 #[cfg(test)]
@@ -110,14 +138,14 @@ mod tests {
 
     #[test]
     fn a_program_without_a_known_malloc_is_linked_with_none() {
-        assert_eq!(linked("true".as_ref()), None);
-        assert_eq!(linked("/no/such/program".as_ref()), None);
+        assert!(linked("true".as_ref()).is_none());
+        assert!(linked("/no/such/program".as_ref()).is_none());
     }
 
     #[test]
     fn glibc_is_always_tried_and_names_are_known_and_single() {
         let names = |with: &[String], only: &[String]| {
-            let all = all(with, only).expect("known names");
+            let all = all(with, only, None).expect("known names");
             all.into_iter().map(|one| one.name).collect::<Vec<_>>()
         };
         let one = |text: &str| [text.to_owned()];
@@ -125,7 +153,7 @@ mod tests {
         assert_eq!(names(&[], &[])[0], BASE);
         assert_eq!(names(&[], &one("jemalloc")), [BASE, "jemalloc"]);
         let error = |with: &[String], only: &[String]| {
-            let error = all(with, only).expect_err("wrong");
+            let error = all(with, only, None).expect_err("wrong");
             error.to_string()
         };
         assert!(error(&[], &one("hoard")).contains("known are glibc, mimalloc"));
@@ -141,7 +169,7 @@ mod tests {
         assert_eq!(names(&mine, &one("jemalloc")), [BASE, "jemalloc", "mine"]);
         assert_eq!(names(&mine, &one(BASE)), [BASE, "mine"]);
         // The loader says that it is no library.
-        let all = all(&one(&format!("preload:{path}")), &[]).expect("a file");
+        let all = all(&one(&format!("preload:{path}")), &[], None).expect("a file");
         let last = all.last().expect("the file").missing.clone();
         assert!(
             last.is_some_and(|why| why.contains("cannot preload")),

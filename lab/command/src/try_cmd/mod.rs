@@ -20,9 +20,10 @@ use report::{Document, Row};
 /// What the verb does, for `--help`.
 const HELP: &str = "\
 In each round the program runs once under each malloc: glibc (nothing is
-preloaded; if the program is linked with another malloc, that one serves), and
-jemalloc, mimalloc, tcmalloc and surefit-malloc where this machine has them. Its
-output is not shown; if it fails, its last line is. Processor time and the peak
+preloaded; if the program is linked with another malloc, that one serves, and
+system-glibc is glibc's, by preloading libc.so.6), and jemalloc, mimalloc,
+tcmalloc and surefit-malloc where this machine has them. Nothing can stand in
+for a malloc that is linked statically: such a program is refused. Its output is not shown; if it fails, its last line is. Processor time and the peak
 of resident memory are those of the program and of the programs that it starts
 and waits for. A server runs until --load has ended.
 
@@ -67,7 +68,8 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<()> {
     let program = args.command.first().context("name a program")?;
     program::check(program).context("try")?;
-    let mallocs = mallocs::all(&args.with, &args.only)?;
+    let linked = mallocs::linked(program);
+    let mallocs = mallocs::all(&args.with, &args.only, linked.as_ref())?;
     let run = Run {
         command: &args.command,
         input: args.input.as_deref(),
@@ -75,7 +77,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     };
     let mut rows: Vec<_> = mallocs.into_iter().map(Row::new).collect();
     rounds(&run, args.rounds, &mut rows)?;
-    let linked = mallocs::linked(program);
+    let linked = linked.map(|linked| linked.name);
     let document = Document::new(&args.command, args.rounds, linked, rows);
     match args.format {
         Format::Json => output::print_json(&document),

@@ -40,7 +40,9 @@ fn a_library_that_a_trace_names_is_not_loaded() {
     let source = folder.path().join("theirs.c");
     let text = format!(
         "#include <fcntl.h>\n__attribute__((constructor)) static void run(void) \
-         {{ open(\"{}\", O_CREAT | O_WRONLY, 0600); }}\n",
+         {{ open(\"{}\", O_CREAT | O_WRONLY, 0600); }}\n\
+         void *__libc_malloc(unsigned long);\n\
+         void *malloc(unsigned long bytes) {{ return __libc_malloc(bytes); }}\n",
         marker.display()
     );
     fs::write(&source, text).expect("written");
