@@ -3,6 +3,12 @@
 
 use core::ffi::CStr;
 
+/// The least limit: with less no program comes to its beginning.
+const LEAST_LIMIT: usize = 1 << 20;
+
+/// How the names of all variables begin.
+const PREFIX: &[u8] = b"SUREFIT_";
+
 /// The most bytes of a file's name.
 const NAME_BYTES: usize = 4096;
 
@@ -51,7 +57,12 @@ pub(crate) type Variable = (&'static CStr, fn(&mut Options, &[u8]) -> Result<(),
 pub(crate) const VARIABLES: [Variable; 9] = [
     (c"SUREFIT_LIMIT", |options, value| {
         let wanted = "bytes, as 500M or 2G; there is no limit";
-        options.limit = bytes(value).ok_or(Bad { wanted })?;
+        let limit = bytes(value).ok_or(Bad { wanted })?;
+        if limit < LEAST_LIMIT {
+            let wanted = "1M or more, which a program needs to begin; there is no limit";
+            return Err(Bad { wanted });
+        }
+        options.limit = limit;
         Ok(())
     }),
     (c"SUREFIT_SOFT_LIMIT", |options, value| {
@@ -105,7 +116,41 @@ pub(crate) const VARIABLES: [Variable; 9] = [
     (c"SUREFIT_STATS", Options::set_statistics),
 ];
 
+/// The variable that is meant by a name that is nearly its own; `None` if it is one, or far from
+/// all. The name is that of `NAME=value`.
+pub(crate) fn meant(entry: &[u8]) -> Option<&'static CStr> {
+    let end = entry.iter().position(|byte| *byte == b'=')?;
+    let name = &entry[..end];
+    if !name.starts_with(PREFIX) || name.len() == PREFIX.len() {
+        return None;
+    }
+    let mut known = VARIABLES.iter().map(|(known, _)| *known);
+    if known.clone().any(|known| known.to_bytes() == name) {
+        return None;
+    }
+    known.find(|known| is_near(name, known.to_bytes()))
+}
+
+/// Whether a name is the begin of a known one, or differs from it in two letters side by side.
+fn is_near(name: &[u8], known: &[u8]) -> bool {
+    let same = |(a, b): &(&u8, &u8)| a == b;
+    let first = name.iter().zip(known).take_while(same).count();
+    let (name, known) = (&name[first..], &known[first..]);
+    let (ours, theirs) = (name.iter().rev(), known.iter().rev());
+    let last = ours.zip(theirs).take_while(same).count();
+    name.is_empty() || (name.len() - last <= 2 && known.len() - last <= 2)
+}
+
 impl Options {
+    /// Takes back a soft limit that the limit is never above; returns whether it did.
+    pub(crate) fn without_idle_soft_limit(&mut self) -> bool {
+        let is_idle = self.soft_limit != usize::MAX && self.soft_limit >= self.limit;
+        if is_idle {
+            self.soft_limit = usize::MAX;
+        }
+        is_idle
+    }
+
     pub(crate) const DEFAULT: Self = Self {
         limit: usize::MAX,
         soft_limit: usize::MAX,
@@ -189,6 +234,46 @@ mod tests {
         let variable = VARIABLES.iter().find(|(it, _)| it.to_str() == Ok(name));
         variable.expect("there is one").1(&mut options, value.as_bytes())?;
         Ok(options)
+    }
+
+    #[test]
+    fn a_limit_under_which_no_program_begins_is_refused() {
+        for little in ["0", "16K", "1023K"] {
+            let bad = with("SUREFIT_LIMIT", little).expect_err("refused");
+            assert!(bad.wanted.starts_with("1M or more"), "{little}");
+        }
+        let mut options = with("SUREFIT_LIMIT", "1M").expect("enough");
+        assert_eq!(options.limit, 1 << 20);
+        for (soft, is_idle) in [(usize::MAX, false), ((1 << 20) - 1, false), (1 << 20, true)] {
+            options.soft_limit = soft;
+            assert_eq!(options.without_idle_soft_limit(), is_idle);
+        }
+        assert_eq!(options.soft_limit, usize::MAX);
+    }
+
+    #[test]
+    fn a_name_that_is_nearly_a_variables_is_taken_for_a_slip() {
+        let meant = |entry: &str| meant(entry.as_bytes()).and_then(|name| name.to_str().ok());
+        for (slip, name) in [
+            ("SUREFIT_LIMT=1G", "SUREFIT_LIMIT"),
+            ("SUREFIT_LIMITS=1G", "SUREFIT_LIMIT"),
+            ("SUREFIT_SOFTLIMIT=1G", "SUREFIT_SOFT_LIMIT"),
+            ("SUREFIT_PURGE=0", "SUREFIT_PURGE_MS"),
+            ("SUREFIT_STAST=1", "SUREFIT_STATS"),
+        ] {
+            assert_eq!(meant(slip), Some(name), "{slip}");
+        }
+        for other in [
+            "SUREFIT_LIMIT=1G",
+            "SUREFIT_RECORD=/a",
+            "SUREFIT_TESTS=1",
+            "SUREFIT_=1",
+            "SUREFIT_MALLOC_LIBRARY=/a",
+            "LIMIT=1",
+            "SUREFIT_LIMT",
+        ] {
+            assert_eq!(meant(other), None, "{other}");
+        }
     }
 
     #[test]

@@ -21,7 +21,7 @@ use surefit_interpose::system;
 
 use crate::errors;
 use crate::lock::Futex;
-use crate::options::{Options, Statistics, VARIABLES};
+use crate::options::{Options, Statistics, VARIABLES, meant};
 use crate::os::{Os, Range, ask_for_huge_pages, choose, unmap_all};
 use crate::text::say;
 use crate::word::own_address;
@@ -198,6 +198,28 @@ fn read_options(options: &mut Options) {
             let (name, value) = (name.to_bytes(), value.escape_ascii());
             say!("{}={value} should be {}", name.escape_ascii(), bad.wanted);
         }
+    }
+    if options.without_idle_soft_limit() {
+        say!("SUREFIT_SOFT_LIMIT should be below SUREFIT_LIMIT; there is no soft limit");
+    }
+    name_slips();
+}
+
+/// Names the variables whose names are nearly those of ours.
+fn name_slips() {
+    // SAFETY: null until the C library has begun, or an array that ends with null.
+    let mut at = unsafe { system::environ };
+    // SAFETY: as above; this thread does not change the environment meanwhile.
+    while !at.is_null() && unsafe { !(*at).is_null() } {
+        // SAFETY: a text that ends with zero.
+        let entry = unsafe { CStr::from_ptr(*at) }.to_bytes();
+        if let Some(known) = meant(entry) {
+            let name = entry.split(|byte| *byte == b'=').next().unwrap_or_default();
+            let (name, known) = (name.escape_ascii(), known.to_bytes().escape_ascii());
+            say!("{name} is no variable of it and does nothing; {known} is one");
+        }
+        // SAFETY: as above: null is behind the last.
+        at = unsafe { at.add(1) };
     }
 }
 

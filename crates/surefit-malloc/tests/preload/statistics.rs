@@ -144,3 +144,26 @@ fn a_variable_that_is_not_understood_is_named_in_one_line() {
         assert_eq!(text(&output.stderr), line);
     }
 }
+
+#[test]
+fn what_is_set_without_effect_is_said_in_one_line() {
+    let program = compiled("misuse", "statistics-slips");
+    let said = |variables: &[(&str, &str)]| {
+        let output = succeeds(preloaded(&program).envs(variables.iter().copied()));
+        text(&output.stderr).to_owned()
+    };
+    let needs = "should be 1M or more, which a program needs to begin; there is no limit";
+    for little in ["0", "16K"] {
+        let line = format!("surefit-malloc: SUREFIT_LIMIT={little} {needs}\n");
+        assert_eq!(said(&[("SUREFIT_LIMIT", little)]), line);
+    }
+    assert_eq!(
+        said(&[("SUREFIT_LIMIT", "64M"), ("SUREFIT_SOFT_LIMIT", "65M")]),
+        "surefit-malloc: SUREFIT_SOFT_LIMIT should be below SUREFIT_LIMIT; there is no soft limit\n"
+    );
+    assert_eq!(
+        said(&[("SUREFIT_LIMT", "64M")]),
+        "surefit-malloc: SUREFIT_LIMT is no variable of it and does nothing; SUREFIT_LIMIT is one\n"
+    );
+    assert_eq!(said(&[("SUREFIT_STATS", "0"), ("SUREFIT_OTHER", "1")]), "");
+}
