@@ -42,6 +42,9 @@ these forms, or several at once: then all of them are live at once, and are adde
       requests of at most 65,536 bytes in all, each of at most 256 bytes, in any mix of sizes.
       Optional keys: smallest_request_bytes (16 if absent: each object costs bytes of its own),
       align_bytes (the strictest alignment; 8 if absent).
+  objects = 20
+  largest_request_bytes = 300
+      at most 20 objects, each of at most 300 bytes, in any mix of sizes. Optional key: align_bytes.
   objects = 10000
   block_bytes = 640000
       at most 10,000 objects in any mix of sizes, with at most 640,000 bytes of page-blocks in all.
@@ -55,13 +58,13 @@ these forms, or several at once: then all of them are live at once, and are adde
   request_bytes = 48
   objects = 200
       for each size, at most that many objects of just this size at once; the key align_bytes is
-      optional. Objects of any size up to a limit are a demand of the first form. An object that is
+      optional. Objects of any size up to a limit are a demand of the second form. An object that is
       resized counts at both lengths meanwhile; resized_bytes counts for the other forms.
   threads = 4
   pins = 2
       for --allocator 1-cf or n-cf: the threads that use the heap at once, and the objects that
       their guards pin besides. Optional key: largest_pinned_bytes.
-In JSON the first is {\"request_bytes\": 65536, \"largest_request_bytes\": 256}, and the third is
+In JSON the first is {\"request_bytes\": 65536, \"largest_request_bytes\": 256}, and the last is
 {\"per_class\": [{\"request_bytes\": 48, \"objects\": 200}]}.
 
 Examples: printf 'request_bytes = 65536\\nlargest_request_bytes = 256\\n' > demand.toml

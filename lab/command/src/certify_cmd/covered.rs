@@ -45,6 +45,7 @@ fn covers_file(file: &DemandFile) -> Result<()> {
     for budget in file.budgets()? {
         let (largest, align) = match budget {
             Counted::Requests(requests, align) => (Some(requests.largest), align),
+            Counted::Objects(_, longest, align) => (Some(longest as u64), align),
             Counted::Blocks(_, _, largest, align) => (largest.map(|it| it as u64), align),
         };
         let largest = largest

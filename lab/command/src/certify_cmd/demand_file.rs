@@ -21,12 +21,13 @@ pub(crate) struct DemandFile {
     pub(crate) request_bytes: Option<u64>,
     /// The smallest of these requests, in bytes; 16 if absent.
     pub(crate) smallest_request_bytes: Option<u64>,
-    /// N: the most page-blocks live at once, in any mix of sizes; needs `block_bytes`.
+    /// The most objects live at once, each of up to `largest_request_bytes`; with `block_bytes`,
+    /// N: the most page-blocks live at once, in any mix of sizes.
     pub(crate) objects: Option<u64>,
     /// B: the most bytes of page-blocks live at once; needs `objects`.
     pub(crate) block_bytes: Option<u64>,
     /// The largest request, in bytes; if absent, requests use all size-classes up to the piece
-    /// size.
+    /// size. `objects` without `block_bytes` needs it.
     pub(crate) largest_request_bytes: Option<usize>,
     /// The strictest alignment of these requests, in bytes; 8 if absent. A page-block is a multiple
     /// of it.
@@ -49,7 +50,7 @@ pub(crate) struct DemandFile {
     pub(crate) largest_pinned_bytes: Option<usize>,
 }
 
-/// One joint budget: of requests, or of page-blocks.
+/// One joint budget: of requests, of objects, or of page-blocks.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct BudgetOfFile {
@@ -57,7 +58,8 @@ pub(crate) struct BudgetOfFile {
     pub(crate) request_bytes: Option<u64>,
     /// The smallest of these requests, in bytes; 16 if absent.
     pub(crate) smallest_request_bytes: Option<u64>,
-    /// The most page-blocks live at once; needs `block_bytes`.
+    /// The most objects live at once, each of up to `largest_request_bytes`; with `block_bytes`,
+    /// the most page-blocks.
     pub(crate) objects: Option<u64>,
     /// The most bytes of page-blocks live at once; needs `objects`.
     pub(crate) block_bytes: Option<u64>,
@@ -83,6 +85,8 @@ pub(crate) struct Peak {
 pub(super) enum Counted {
     /// Requests, and their strictest alignment.
     Requests(Requests, usize),
+    /// Objects, the longest of them, and their strictest alignment.
+    Objects(u64, usize, usize),
     /// Page-blocks, their bytes, the largest request, and the strictest alignment.
     Blocks(u64, u64, Option<usize>, usize),
 }
@@ -95,6 +99,7 @@ impl Counted {
                 let largest = usize::try_from(requests.largest);
                 (largest.unwrap_or(usize::MAX), *align)
             }
+            Self::Objects(_, longest, align) => (*longest, *align),
             Self::Blocks(_, _, largest, align) => (largest.unwrap_or(usize::MAX), *align),
         }
     }
@@ -154,7 +159,9 @@ impl DemandFile {
         let further = self.budgets.iter().map(|budget| {
             let counted = budget.counted()?;
             counted.ok_or_else(|| {
-                anyhow!("a budget states nothing: give request_bytes, or objects and block_bytes")
+                anyhow!(
+                    "a budget states nothing: give request_bytes, or objects and largest_request_bytes"
+                )
             })
         });
         own.into_iter().map(Ok).chain(further).collect()
@@ -188,9 +195,15 @@ impl BudgetOfFile {
                 self.largest_request_bytes,
                 align,
             ))),
+            (Some(objects), None) => match self.largest_request_bytes {
+                Some(longest) => Ok(Some(Counted::Objects(objects, longest, align))),
+                None => bail!(
+                    "objects (the most live at once) says no size: give largest_request_bytes, the longest of them"
+                ),
+            },
             (None, None) => Ok(None),
-            _ => bail!(
-                "objects (the most live at once) and block_bytes (the most bytes of their page-blocks) need each other: give both"
+            (None, Some(_)) => bail!(
+                "block_bytes (the most bytes of page-blocks live at once) goes with objects (the most page-blocks): give both"
             ),
         }
     }
@@ -205,7 +218,7 @@ impl BudgetOfFile {
         };
         if self.objects.is_some() || self.block_bytes.is_some() {
             bail!(
-                "request_bytes counts requests, objects and block_bytes count page-blocks: give one of the two"
+                "request_bytes counts all bytes of requests, objects counts objects or, with block_bytes, page-blocks: give one of the two"
             );
         }
         let largest = self
@@ -284,6 +297,9 @@ mod tests {
         assert_eq!(of("{}").expect("none").len(), 0);
         let two = r#"{"request_bytes": 100, "budgets": [{"objects": 1, "block_bytes": 8}]}"#;
         assert_eq!(of(two).expect("two").len(), 2);
+        let objects = r#"{"objects": 20, "largest_request_bytes": 300, "budgets": [{"objects": 1, "largest_request_bytes": 8}]}"#;
+        assert_eq!(of(objects).expect("two").len(), 2);
+        assert!(of(r#"{"block_bytes": 300, "largest_request_bytes": 300}"#).is_err());
         assert!(of(r#"{"budgets": [{}]}"#).is_err());
         assert!(of(r#"{"budgets": [{"objects": 1}]}"#).is_err());
     }

@@ -55,12 +55,12 @@ impl Stated {
         }
         if sum.is_none() && file.per_class.is_none() {
             bail!(
-                "the file states no demand: give request_bytes, or objects and block_bytes, or per_class; `surefit certify --help` explains them"
+                "the file states no demand: give request_bytes, or objects and largest_request_bytes, or per_class; `surefit certify --help` explains them"
             );
         }
         if sum.is_none() && file.resized_bytes.is_some() {
             bail!(
-                "resized_bytes goes with request_bytes, or objects and block_bytes: while an object of per_class is resized, it counts at both lengths"
+                "resized_bytes goes with request_bytes or objects: while an object of per_class is resized, it counts at both lengths"
             );
         }
         let budget = sum
@@ -105,6 +105,15 @@ impl Stated {
 fn counted_in<W: Width>(config: &Config, counted: Counted) -> Result<Budget> {
     match counted {
         Counted::Requests(requests, align) => requests.budget_aligned::<W>(config, align),
+        Counted::Objects(objects, longest, align) => {
+            let each = BlockCount::most::<W>(config, longest, align);
+            let each = each.ok_or_else(|| too_large(longest))?;
+            Ok(Budget {
+                objects: objects.saturating_mul(each.blocks),
+                block_bytes: objects.saturating_mul(each.bytes),
+                classes: ClassSet::of_objects(config, longest, align),
+            })
+        }
         Counted::Blocks(objects, block_bytes, largest, align) => Ok(Budget {
             objects,
             block_bytes,
@@ -175,7 +184,7 @@ pub(super) fn most_of<W: Width>(peaks: &[Peak], config: &Config) -> Result<Vec<u
 
 #[cfg(test)]
 mod tests {
-    use super::{DemandFile, Margin, Needed, Resizes, Stated};
+    use super::{Budget, DemandFile, Margin, Needed, Resizes, Stated};
     use surefit_compact::{Config, Wide};
 
     fn parse_for(text: &str, resizes: Resizes) -> anyhow::Result<Needed> {
@@ -278,6 +287,19 @@ mod tests {
         let shared = parse_for(text, Resizes::ByCopy { threads: 3 }).expect("valid");
         let budget = shared.budget.expect("joint");
         assert_eq!(budget.objects, 10 + 3 * 3, "a piece, a remainder, a spine");
+    }
+
+    #[test]
+    fn objects_up_to_a_length_are_those_of_the_library() {
+        for (objects, longest) in [(20, 300), (1, 1), (7, 5_000), (3, 100_000)] {
+            let text = format!(r#"{{"objects": {objects}, "largest_request_bytes": {longest}}}"#);
+            let stated = parse(&text).expect("valid").budget;
+            let library = Budget::of_requests::<Wide>(&Config::DEFAULT, objects, longest);
+            assert_eq!(stated, library.ok(), "{text}");
+        }
+        let aligned = r#"{"objects": 20, "largest_request_bytes": 300, "align_bytes": 64}"#;
+        let budget = parse(aligned).expect("valid").budget.expect("joint");
+        assert_eq!((budget.objects, budget.block_bytes), (20, 20 * 320));
     }
 
     #[test]
