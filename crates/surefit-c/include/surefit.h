@@ -63,9 +63,11 @@ typedef enum surefit_status {
   SUREFIT_STATUS_CONFIG,
   // The alignment is not a power of two, or stricter than a page.
   SUREFIT_STATUS_ALIGN,
-  // The size is more than this heap can ever serve.
+  // The size is more than this heap can ever serve, whatever is freed: more than the
+  // region, or than a page if the heap has no pieces.
   SUREFIT_STATUS_TOO_LARGE,
   // No page is left for the request: the demand is larger than the region was certified for.
+  // Frees may help.
   SUREFIT_STATUS_NO_MEMORY,
   // No entry is left for another object, and no page for more entries.
   SUREFIT_STATUS_NO_ENTRY,

@@ -22,9 +22,11 @@ pub enum surefit_status {
     Config,
     /// The alignment is not a power of two, or stricter than a page.
     Align,
-    /// The size is more than this heap can ever serve.
+    /// The size is more than this heap can ever serve, whatever is freed: more than the
+    /// region, or than a page if the heap has no pieces.
     TooLarge,
     /// No page is left for the request: the demand is larger than the region was certified for.
+    /// Frees may help.
     NoMemory,
     /// No entry is left for another object, and no page for more entries.
     NoEntry,

@@ -58,7 +58,8 @@ impl<W: Width> Heap<'_, W> {
     /// served like a size of one.
     ///
     /// # Errors
-    /// What was exhausted; the heap is unchanged.
+    /// What was exhausted; the heap is unchanged. [`Refused::TooLarge`] if nothing that is freed
+    /// would help: the object is longer than a page and not in pieces, or than the region.
     #[inline]
     pub fn alloc(&self, layout: Layout) -> Result<Bytes<MaybeUninit<u8>>, Refused> {
         let (len, geometry) = (layout.size(), self.config.geometry());
@@ -202,7 +203,8 @@ impl<W: Width> Heap<'_, W> {
         if !blocks.is_some_and(|blocks| self.engine.has_room_for_any(blocks)) {
             let mut demand = BlockDemand::new();
             self.add_object(&mut demand, len, align)?;
-            self.engine.can_serve(&demand)?;
+            let served = self.engine.can_serve(&demand);
+            served.map_err(|why| self.now_or_ever(len, why))?;
         }
         // Nothing may be refused once the spine is there. A class for whole pieces at this
         // alignment also serves the rest.
@@ -213,6 +215,17 @@ impl<W: Width> Heap<'_, W> {
         let index = self.allocate_bytes(self.spine_bytes(len), W::SPINE_WORD_BYTES)?;
         self.allocate_pieces(index, len, align, 0)?;
         Ok(index)
+    }
+
+    /// Why an object in pieces is refused: as `why` says, or because it is longer than the region.
+    #[cold]
+    pub(crate) fn now_or_ever(&self, len: usize, why: Refused) -> Refused {
+        let limit = self.engine.pages.memory.len();
+        if len > limit {
+            Refused::TooLarge { limit }
+        } else {
+            why
+        }
     }
 
     /// Allocates the pieces from `first` on. The engine has agreed before, so nothing is refused.

@@ -174,3 +174,38 @@ fn a_heap_of_a_megabyte_takes_the_tiny_configuration() {
 fn a_heap_of_another_width_names_the_type_to_take() {
     let _ = Heap::<Wide>::boxed(1 << 16, &TINY);
 }
+
+/// What is longer than the region is refused as such, whatever is live; what is shorter is not.
+fn what_never_fits_is_told_from_what_does_not_fit_now<W: Width>(config: &'static Config) {
+    let mut heap: BoxedHeap<W> = Heap::boxed(1 << 18, config).expect("large enough");
+    let request = |len| Layout::array::<u8>(len).expect("no overflow");
+    let never =
+        |limit, refused| matches!(refused, Some(Refused::TooLarge { limit: l }) if l == limit);
+    let refused = heap.alloc_zeroed(request(1 << 19)).expect_err("too large");
+    let Refused::TooLarge { limit } = refused else {
+        panic!("{refused}");
+    };
+    assert!((1 << 18) - (1 << 15) < limit && limit <= 1 << 18, "{limit}");
+    let mut half = heap.alloc_zeroed(request(1 << 17)).expect("half of it");
+    for len in [limit + 1, 1 << 19, 1 << 30, isize::MAX as usize] {
+        assert!(never(limit, heap.alloc(request(len)).err()), "{len}");
+        let larger = heap.resize(&mut half, request(len));
+        assert!(never(limit, larger.err()), "{len}");
+    }
+    for len in [1 << 17, limit] {
+        let full = heap.alloc(request(len)).expect_err("full");
+        assert!(
+            matches!(full, Refused::NoPage | Refused::NoHandle),
+            "{full}"
+        );
+    }
+    heap.free_bytes(half);
+    assert_eq!(heap.check(), Ok(()));
+}
+
+#[test]
+fn a_value_larger_than_the_heap_is_too_large() {
+    what_never_fits_is_told_from_what_does_not_fit_now::<Wide>(&CONFIG);
+    what_never_fits_is_told_from_what_does_not_fit_now::<Wide>(&IN_PIECES);
+    what_never_fits_is_told_from_what_does_not_fit_now::<Narrow>(&TINY);
+}

@@ -6,15 +6,18 @@ use core::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refused {
-    /// No free page is left, and the size-class has no not-full page.
+    /// No free page is left, and the size-class has no not-full page. Once objects are freed, the
+    /// request may be served.
     NoPage,
-    /// No free abstract address is left, and no page to make more of them.
+    /// No free abstract address is left, and no page to make more of them. As with
+    /// [`Refused::NoPage`], frees may help.
     NoHandle,
     /// No free chunk is large enough.
     NoChunk,
-    /// The request is larger than the largest that this heap can ever serve.
+    /// The request is larger than the largest that this heap can ever serve, whatever is freed.
     TooLarge {
-        /// The largest request, in bytes.
+        /// The largest request, in bytes; of objects in pieces, the bytes of the region, which
+        /// also holds the heap's tables.
         limit: usize,
     },
     /// The alignment is stricter than the strictest that this heap can ever give.

@@ -74,7 +74,7 @@ fn every_snippet_stands_here() {
     let snippets: Vec<_> = blocks
         .filter_map(|block| block.split("```").next())
         .collect();
-    assert_eq!(snippets.len(), 24);
+    assert_eq!(snippets.len(), 25);
     for snippet in snippets {
         assert!(
             here.contains(&bare(snippet)),
@@ -132,6 +132,49 @@ fn every_link_leads_to_a_file() {
 
 fn memory() -> Vec<MaybeUninit<u8>> {
     vec![MaybeUninit::uninit(); 1 << 20]
+}
+
+#[test]
+fn a_cache_in_a_heap() -> Done {
+    use std::collections::VecDeque;
+    use surefit::Refused;
+    use surefit::compact::{BoxedHeap, Bytes, Config, Heap, Narrow};
+
+    static CONFIG: Config = Config::TINY;
+
+    struct Cache {
+        heap: BoxedHeap<Narrow>,
+        values: VecDeque<Bytes>,
+    }
+
+    impl Cache {
+        fn put(&mut self, value: &[u8]) -> Result<(), Refused> {
+            let new = loop {
+                match self.heap.insert_bytes(value) {
+                    Ok(new) => break new,
+                    Err(why @ (Refused::NoPage | Refused::NoHandle)) => {
+                        match self.values.pop_front() {
+                            Some(oldest) => self.heap.free_bytes(oldest),
+                            None => return Err(why),
+                        }
+                    }
+                    Err(never) => return Err(never),
+                }
+            };
+            self.values.push_back(new);
+            Ok(())
+        }
+    }
+
+    let heap = Heap::boxed(1 << 16, &CONFIG)?;
+    let values = VecDeque::new();
+    let mut cache = Cache { heap, values };
+    for len in [3_000, 30, 20_000, 45_000].repeat(10) {
+        cache.put(&vec![7; len])?;
+    }
+    let never = cache.put(&vec![7; 1 << 17]);
+    assert!(matches!(never, Err(Refused::TooLarge { .. })));
+    Ok(())
 }
 
 #[test]

@@ -50,7 +50,8 @@ impl<W: Width> Heap<'_, W> {
         }
         let mut demand = BlockDemand::new();
         self.add_resize(&mut demand, index, change)?;
-        self.engine.can_serve(&demand)?;
+        let served = self.engine.can_serve(&demand);
+        served.map_err(|why| self.now_or_ever(change.new, why))?;
         self.change(index, change)
     }
 
