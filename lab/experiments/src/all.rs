@@ -20,14 +20,14 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 
 use crate::experiments::{ENTRIES, automaton};
-use crate::kit::draw::text::{text, wrapped};
+use crate::kit::draw::text::text;
 use crate::kit::draw::{page, verdicts};
 use crate::kit::shown::missing;
 use crate::kit::{Entry, Report, Request, Run};
 use surefit_measure::collector::graphs::is_graph;
 use surefit_measure::error::say;
 use surefit_measure::output;
-use surefit_measure::wrap::width;
+use surefit_measure::wrap::{paragraph, width};
 
 /// The arguments of `experiment all`.
 #[derive(Debug, clap::Args)]
@@ -174,10 +174,10 @@ fn summary(pages: &[PathBuf], runs: &[Run]) -> String {
             Err(why) => format!("failed: {why}"),
         };
         let first = format!("{:<16} {:>8.1} s  ", run.name, run.seconds);
-        text += &wrapped(&words, &first, &" ".repeat(first.len()));
+        text += &paragraph(&words, &first, &" ".repeat(first.len()));
     }
     for (seed, name) in missing(&reports) {
-        text += &wrapped(&format!("nothing of {}: {name}", seed.id), "", "  ");
+        text += &paragraph(&format!("nothing of {}: {name}", seed.id), "", "  ");
     }
     let failed = runs.len() - reports.len();
     let seconds: f64 = runs.iter().map(|run| run.seconds).sum();
@@ -186,7 +186,7 @@ fn summary(pages: &[PathBuf], runs: &[Run]) -> String {
         runs.len(),
         verdicts_of(&reports)
     );
-    text += &wrapped(&total, "", "  ");
+    text += &paragraph(&total, "", "  ");
     for page in pages {
         text += &format!("{}\n", page.display());
     }

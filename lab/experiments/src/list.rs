@@ -3,7 +3,8 @@
 
 use std::fmt::Write as _;
 
-use crate::kit::draw::text::wrapped;
+use surefit_measure::wrap::paragraph;
+
 use crate::kit::papers::{self, Paper, PaperItem};
 
 /// Columns of an id.
@@ -36,7 +37,7 @@ fn experiments(command: &clap::Command) -> String {
             let about = entry.get_about().map(ToString::to_string);
             let name = format!("{:<width$} ", entry.get_name());
             let below = " ".repeat(width + 1);
-            wrapped(&about.unwrap_or_default(), &name, &below)
+            paragraph(&about.unwrap_or_default(), &name, &below)
         })
         .collect()
 }
@@ -45,5 +46,5 @@ fn experiments(command: &clap::Command) -> String {
 fn lines(item: &PaperItem) -> String {
     let indent = " ".repeat(ID + 2);
     let id = format!("  {:<ID$}", item.id);
-    wrapped(&item.shown.to_string(), &id, &indent) + &wrapped(item.shows, &indent, &indent)
+    paragraph(&item.shown.to_string(), &id, &indent) + &paragraph(item.shows, &indent, &indent)
 }

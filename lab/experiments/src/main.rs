@@ -142,7 +142,7 @@ mod tests {
             !list.lines().any(|line| line.starts_with("list ")),
             "{list}"
         );
-        assert!(list.lines().all(|line| line.chars().count() <= 100));
+        assert!(list.lines().all(|line| line.chars().count() <= 80));
     }
 
     #[test]

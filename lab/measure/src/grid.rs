@@ -67,7 +67,7 @@ impl Grid {
     }
 
     /// The width of a column: that of the longest line in its cells.
-    fn width_of(&self, column: usize) -> usize {
+    pub(crate) fn width_of(&self, column: usize) -> usize {
         let cells = self.rows.iter().filter_map(|row| row.get(column));
         let lines = cells
             .chain(self.header.get(column))

@@ -2,7 +2,7 @@
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | `arguments`, `error`, `suggest`, `sizes`, `spec`, `config_file`, `output`, `progress`, `grid`, `wrap`, `html` | what people type and see, and how a command fails |
+//! | `arguments`, `error`, `suggest`, `sizes`, `spec`, `config_file`, `output`, `progress`, `grid`, `narrow`, `wrap`, `html` | what people type and see, and how a command fails |
 //! | `requests`, `profile` | a demand in requests, whatever the size-classes; sizes and lifetimes of what a program asks for |
 //! | `source`, `recorded`, `leave_out`, `steps`, `lives`, `small_file`, `memory` | traces prepared for replaying, what is known of their processes, and small files that people write |
 //! | `keys`, `pointer_heap`, `subject`, `subjects`, `registry`, `libraries` | the allocators |
@@ -32,6 +32,7 @@ mod leave_out;
 pub mod libraries;
 mod lives;
 pub mod memory;
+mod narrow;
 pub mod output;
 pub mod passes;
 pub(crate) mod plan;

@@ -2,6 +2,8 @@
 
 use console::Term;
 
+use crate::error::one_line;
+
 /// The columns of a terminal if nothing says how many there are.
 const USUAL: usize = 80;
 
@@ -52,27 +54,38 @@ pub fn wrapped_to(text: &str, width: usize) -> String {
     lines.fold(first, |text, line| text + "\n" + &line)
 }
 
+/// One paragraph in lines that fit [`width()`]: `first` stands before its first line, `then` before
+/// the others. Line breaks of the text and other control characters are blanks.
+#[must_use]
+pub fn paragraph(text: &str, first: &str, then: &str) -> String {
+    let text = one_line(text);
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    filled(&words, first, then, width()) + "\n"
+}
+
 fn broken(line: &str, width: usize) -> String {
     if line.chars().count() <= width {
         return line.to_owned();
     }
-    let indent = line.len() - line.trim_start_matches(' ').len();
-    let mut text = " ".repeat(indent);
-    let mut used = indent;
-    for (number, word) in together(&line[indent..]).enumerate() {
-        if number > 0 && used + 1 + word.chars().count() > width {
-            text += "\n";
-            text += &" ".repeat(indent + 2);
-            used = indent + 2 + word.trim_start().chars().count();
-            text += word.trim_start();
+    let text = line.trim_start_matches(' ');
+    let first = &line[..line.len() - text.len()];
+    filled(text, first, &format!("{first}  "), width)
+}
+
+/// The words of a line in lines of at most `width` columns.
+pub(crate) fn filled(line: &str, first: &str, then: &str, width: usize) -> String {
+    let (mut text, mut used) = (first.to_owned(), first.chars().count());
+    for (number, word) in together(line).enumerate() {
+        let (columns, begins) = (word.chars().count(), number == 0);
+        if begins || used + 1 + columns <= width {
+            text += if begins { "" } else { " " };
+            text += &word;
+            used += usize::from(!begins) + columns;
             continue;
         }
-        if number > 0 {
-            text.push(' ');
-            used += 1;
-        }
-        used += word.chars().count();
-        text += &word;
+        let word = word.trim_start();
+        text += &format!("\n{then}{word}");
+        used = then.chars().count() + word.chars().count();
     }
     text
 }
@@ -100,7 +113,7 @@ fn together(line: &str) -> impl Iterator<Item = String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{at_least, clamped, wrapped_to};
+    use super::{at_least, clamped, filled, paragraph, width, wrapped_to};
 
     fn words(text: &str) -> Vec<&str> {
         text.split_whitespace().collect()
@@ -121,6 +134,15 @@ mod tests {
                 "{lines}"
             );
         }
+    }
+
+    #[test]
+    fn a_paragraph_is_wrapped_and_loses_no_word() {
+        let numbers: Vec<_> = (0..200).map(|n| n.to_string()).collect();
+        let text = paragraph(&numbers.join("\n "), "- ", "  ");
+        assert!(text.lines().all(|line| line.chars().count() <= width()));
+        assert_eq!(words(&text[2..]), numbers);
+        assert_eq!(filled("12 % of it", "> ", "  ", 6), "> 12 %\n  of\n  it");
     }
 
     #[test]

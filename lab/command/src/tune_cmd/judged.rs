@@ -176,7 +176,7 @@ impl Judged {
         let bytes = grouped(least.bytes);
         let parts = in_words(&parts, live);
         format!(
-            "{verdict}: after event {after} the least is {bytes} B ({over:.3} ÷ better): {parts}."
+            "{verdict}: after event {after} the least is {bytes} B ({over:.3} × the better free list): {parts}."
         )
     }
 }

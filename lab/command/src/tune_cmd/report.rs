@@ -7,10 +7,14 @@ use serde::{Deserialize, Serialize};
 use surefit_measure::error::one_line;
 use surefit_measure::grid::Grid;
 use surefit_measure::output::grouped;
-use surefit_measure::wrap::width;
+use surefit_measure::wrap::{columns, width};
 
 use super::judged::Judged;
 use crate::screen::wrapped;
+
+/// What stands above the judgement.
+const JUDGED: &str = "Judged on traces it was not tuned on: min heap ÷ live. The last column is \
+    tuned ÷ the better of tlsf and rlsf:";
 
 /// What `tune` prints.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
@@ -107,7 +111,7 @@ impl Report {
         write!(
             f,
             "\nEach choice, the others chosen best:\n{}\n",
-            grid.to_text()
+            grid.to_text_across(columns())
         )
     }
 
@@ -125,11 +129,8 @@ impl Report {
             rows: self.judged.iter().map(Judged::row).collect(),
             text_columns: 1,
         };
-        writeln!(
-            f,
-            "\nJudged on traces it was not tuned on, min heap ÷ live:"
-        )?;
-        writeln!(f, "{}", grid.to_text_within(width()))?;
+        writeln!(f, "\n{}", wrapped(JUDGED))?;
+        writeln!(f, "{}", grid.to_text_across(columns()))?;
         for judged in &self.judged {
             writeln!(f, "{}", wrapped(&judged.to_string()))?;
         }

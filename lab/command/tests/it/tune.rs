@@ -144,7 +144,7 @@ fn one_half_of_the_objects_judges_the_other() {
     let unjudged = text(tune(&["--allocator", FEW], &[&small_trace(6)]));
     assert!(unjudged.contains("Not judged"), "{unjudged}");
     let longest = table.lines().map(|line| line.chars().count()).max();
-    assert!(longest <= Some(100), "{table}");
+    assert!(longest <= Some(80), "{table}");
 }
 
 /// The search on a program that is recorded twice: it must not get worse, and never better than

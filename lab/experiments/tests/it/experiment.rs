@@ -139,7 +139,7 @@ fn a_report_of_traces_names_its_source() {
 }
 
 fn fits(line: &str) -> bool {
-    line.trim_end() == line && line.chars().count() <= 100
+    line.trim_end() == line && line.chars().count() <= 80
 }
 
 #[test]

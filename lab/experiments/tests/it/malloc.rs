@@ -66,14 +66,14 @@ fn a_library_that_cannot_be_loaded_fails_and_the_others_go_on() {
 }
 
 #[test]
-fn what_is_installed_here_fits_a_hundred_columns() {
+fn what_is_installed_here_fits_eighty_columns() {
     let mut command = malloc("");
     let output = command.env_remove("SUREFIT_MALLOC_ONLY").output();
     let screen = String::from_utf8(output.expect("the command runs").stdout).expect("text");
     assert!(screen.starts_with("malloc"), "{screen}");
     let wide: Vec<_> = screen
         .lines()
-        .filter(|line| line.chars().count() > 100)
+        .filter(|line| line.chars().count() > 80)
         .collect();
     assert!(wide.is_empty(), "{wide:#?}");
 }

@@ -208,9 +208,11 @@ fn longest_table(found: &Found) -> Table {
     .figure("ms", 4, move |(_, longest)| milliseconds(longest.section))
     .papers("ms", 1, |_| PREEMPTION_MS)
     .figure("call B", 0, |(_, longest)| longest.call.bytes)
-    .figure("instructions", 0, |(_, longest)| longest.call.instructions)
-    .figure("ms", 4, move |(_, longest)| milliseconds(longest.call))
-    .papers("ms", 1, |_| EXECUTION_MS)
+    .figure("call instructions", 0, |(_, longest)| {
+        longest.call.instructions
+    })
+    .figure("call ms", 4, move |(_, longest)| milliseconds(longest.call))
+    .papers("call ms", 1, |_| EXECUTION_MS)
     .table()
 }
 

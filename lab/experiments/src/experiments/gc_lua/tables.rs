@@ -21,17 +21,11 @@ fn name_cells(space: Space) -> [Cell; 2] {
     [space.strategy, lookup].map(Cell::from)
 }
 
-/// Columns for both heaps; the first of each names the heap.
+/// Columns for both heaps; each names its heap.
 fn in_both(columns: &[(&str, u32)]) -> Vec<Column> {
     let in_heap = |times: f64| {
-        columns.iter().enumerate().map(move |(at, (name, digits))| {
-            let heap = if at == 0 {
-                format!("{times}x ")
-            } else {
-                String::new()
-            };
-            Column::figure(heap + name, *digits)
-        })
+        let named = columns.iter();
+        named.map(move |(name, digits)| Column::figure(format!("{times}x {name}"), *digits))
     };
     HEAPS.into_iter().flat_map(in_heap).collect()
 }

@@ -43,8 +43,8 @@ pub(super) fn times(name: &str, rows: &[Row]) -> Table {
         })
         .ratios("÷ scan", 3, |row| to_scan(row))
         .figure("instr. malloc", 1, |row| row.malloc)
-        .figure("free", 1, |row| row.free)
-        .figure("both", 1, |row| row.instructions())
+        .figure("instr. free", 1, |row| row.free)
+        .figure("instr. both", 1, |row| row.instructions())
         .table()
 }
 

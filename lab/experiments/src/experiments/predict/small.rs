@@ -120,8 +120,8 @@ pub(super) fn table(rows: &[Small]) -> Table {
         moves.map(|moves| moves - row.chain.moves_per_free)
     })
     .figure("n: chain", 3, |(row, _)| row.chain.not_full)
-    .figure("simulation", 3, |(row, _)| row.simulation.not_full)
-    .figure("heap", 3, |(row, _)| row.heap.map(|heap| heap.not_full))
+    .figure("n: simulation", 3, |(row, _)| row.simulation.not_full)
+    .figure("n: heap", 3, |(row, _)| row.heap.map(|heap| heap.not_full))
     .table()
 }
 

@@ -2,21 +2,24 @@
 
 use std::fmt::Write as _;
 
-use surefit_measure::error::one_line;
 use surefit_measure::grid::Grid;
-use surefit_measure::wrap::width;
+use surefit_measure::wrap::{columns, paragraph};
 
 use crate::kit::{Claim, Placed, Report, Table, Whose};
 
+/// What a quick report says of itself.
+const QUICK: &str =
+    "Quick: smaller programs and fewer rounds; for figures to quote, run it without --quick.";
+
 /// The report's text.
 pub(crate) fn text(report: &Report) -> String {
-    let mut text = wrapped(&format!("{}: {}", report.name, report.title), "", "  ");
-    text += &wrapped(&format!("Source: {}.", report.source), "", "  ");
+    let mut text = paragraph(&format!("{}: {}", report.name, report.title), "", "  ");
+    text += &paragraph(&format!("Source: {}.", report.source), "", "  ");
     if report.quick {
-        text += "Quick: smaller programs and fewer rounds; for figures to quote, run it without --quick.\n";
+        text += &paragraph(QUICK, "", "  ");
     }
     for line in &report.setting {
-        text += &wrapped(line, "", "  ");
+        text += &paragraph(line, "", "  ");
     }
     if let Some(grid) = &report.grid {
         text += &cells_text(grid);
@@ -25,8 +28,8 @@ pub(crate) fn text(report: &Report) -> String {
         let _ = write!(
             text,
             "\n{}{}\n",
-            wrapped(&table.title, "", "  "),
-            grid(table).to_text()
+            paragraph(&table.title, "", "  "),
+            grid(table).to_text_across(columns())
         );
     }
     if !report.claims.is_empty() {
@@ -41,7 +44,7 @@ pub(crate) fn text(report: &Report) -> String {
         report
             .notes
             .iter()
-            .for_each(|note| text += &wrapped(note, "", "  "));
+            .for_each(|note| text += &paragraph(note, "", "  "));
     }
     text
 }
@@ -72,17 +75,17 @@ pub(crate) fn grid(table: &Table) -> Grid {
 /// The filled cells of a grid, one below the other: what was found there, and what the papers have
 /// there.
 fn cells_text(grid: &crate::kit::Grid) -> String {
-    let mut text = format!("\n{}", wrapped(&grid.title, "", "  "));
+    let mut text = format!("\n{}", paragraph(&grid.title, "", "  "));
     for row in &grid.rows {
         let cells = row.cells.iter().zip(&grid.columns);
         for (cell, column) in cells.filter(|(cell, _)| !cell.is_empty()) {
-            text += &wrapped(&format!("{}, {column}", row.name), "  ", "  ");
+            text += &paragraph(&format!("{}, {column}", row.name), "  ", "  ");
             text += &names_text(cell, Whose::Ours, "    measured: ");
             text += &names_text(cell, Whose::Papers, "    paper:    ");
         }
     }
     if !grid.aside.is_empty() {
-        text += &wrapped(&grid.aside, "  across the side, paper: ", "    ");
+        text += &paragraph(&grid.aside, "  across the side, paper: ", "    ");
     }
     text
 }
@@ -97,59 +100,29 @@ fn names_text(cell: &[Placed], whose: Whose, first: &str) -> String {
     if names.is_empty() {
         return String::new();
     }
-    wrapped(&names.join("; "), first, &" ".repeat(first.len()))
+    paragraph(&names.join("; "), first, &" ".repeat(first.len()))
 }
 
 fn claim_text(claim: &Claim) -> String {
     let verdict = format!("  {:<18}", claim.verdict);
     let under = " ".repeat(verdict.len());
-    let mut text = wrapped(&claim.claim, &verdict, &under);
+    let mut text = paragraph(&claim.claim, &verdict, &under);
     for (who, what) in [
         ("paper", &claim.papers_figure),
         ("ours", &claim.ours),
         ("because", &claim.because),
     ] {
         if !what.is_empty() {
-            text += &wrapped(what, &format!("{under}{who}: "), &format!("{under}  "));
+            text += &paragraph(what, &format!("{under}{who}: "), &format!("{under}  "));
         }
     }
-    text
-}
-
-/// One paragraph in lines that fit a terminal: `first` before the first, `then` before the
-/// others.
-pub(crate) fn wrapped(paragraph: &str, first: &str, then: &str) -> String {
-    let (mut text, mut line, width) = (String::new(), first.to_owned(), width());
-    let mut has_word = false;
-    for word in one_line(paragraph).split_whitespace() {
-        if has_word && line.chars().count() + 1 + word.chars().count() > width {
-            let _ = writeln!(text, "{line}");
-            then.clone_into(&mut line);
-            has_word = false;
-        }
-        if has_word {
-            line.push(' ');
-        }
-        line += word;
-        has_word = true;
-    }
-    let _ = writeln!(text, "{line}");
     text
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{text, width, wrapped};
+    use super::text;
     use crate::kit::{Claim, Column, Report, Table};
-
-    #[test]
-    fn a_paragraph_is_wrapped_and_loses_no_word() {
-        let words: Vec<_> = (0..200).map(|n| n.to_string()).collect();
-        let text = wrapped(&words.join(" "), "- ", "  ");
-        assert!(text.lines().all(|line| line.chars().count() <= width()));
-        let found: Vec<_> = text[2..].split_whitespace().collect();
-        assert_eq!(found, words);
-    }
 
     #[test]
     fn a_report_shows_tables_and_verdicts() {
