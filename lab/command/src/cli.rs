@@ -182,24 +182,55 @@ fn percent(text: &str) -> Result<f64, String> {
 mod tests {
     use super::Cli;
     use clap::CommandFactory;
+    use surefit_measure::arguments::flowing;
 
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
     }
 
+    /// The two forms of help of a command and of all below it, with its name.
+    fn helps(command: &mut clap::Command) -> Vec<(String, String)> {
+        let name = command.get_name().to_owned();
+        let both = [command.render_help(), command.render_long_help()];
+        let own = both.map(|help| (name.clone(), help.to_string()));
+        let below = command.get_subcommands_mut().flat_map(helps);
+        own.into_iter().chain(below).collect()
+    }
+
+    fn all_help(columns: usize) -> Vec<(String, String)> {
+        let mut command = flowing(Cli::command()).term_width(columns);
+        command.build();
+        helps(&mut command)
+    }
+
     #[test]
     fn help_fits_a_terminal_of_80_columns() {
-        fn assert_fits(command: &mut clap::Command) {
-            for help in [command.render_help(), command.render_long_help()] {
-                for line in help.to_string().lines() {
-                    assert!(line.chars().count() <= 80, "{}: {line}", command.get_name());
+        for (name, help) in all_help(80) {
+            for line in help.lines() {
+                assert!(line.chars().count() <= 80, "{name}: {line}");
+            }
+        }
+    }
+
+    /// Whether the next line's first word fits at the end of a line, and is of its paragraph.
+    fn ends_early(line: &str, next: &str, columns: usize) -> bool {
+        let is_prose = |line: &str| line.starts_with(char::is_alphanumeric);
+        let first = next.split(' ').next().unwrap_or_default();
+        let fits = line.chars().count() + 1 + first.chars().count() <= columns;
+        fits && is_prose(line) && is_prose(next) && !line.ends_with(':')
+    }
+
+    #[test]
+    fn no_line_of_a_paragraph_of_help_ends_early() {
+        for columns in [80, 100] {
+            for (name, help) in all_help(columns) {
+                let lines: Vec<_> = help.lines().collect();
+                for pair in lines.windows(2) {
+                    let early = ends_early(pair[0], pair[1], columns);
+                    assert!(!early, "{name}, {columns} columns: {pair:#?}");
                 }
             }
-            command.get_subcommands_mut().for_each(assert_fits);
         }
-        let mut command = Cli::command().term_width(80);
-        command.build();
-        assert_fits(&mut command);
     }
 }

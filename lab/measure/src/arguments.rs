@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal};
 
 use anyhow::{Result, anyhow};
 use clap::error::{Error, ErrorKind};
-use clap::{CommandFactory, FromArgMatches, Parser};
+use clap::{Command, CommandFactory, FromArgMatches, Parser};
 
 use crate::error::say;
 use crate::{output, wrap};
@@ -41,9 +41,37 @@ pub fn read<C: Parser>() -> Result<Option<C>> {
 
 /// What the words say; help fits the terminal.
 fn parsed<C: CommandFactory + FromArgMatches>(words: Vec<OsString>) -> Result<C, Error> {
-    let mut command = C::command().term_width(wrap::width());
+    let mut command = flowing(C::command()).term_width(wrap::width());
     let matches = command.try_get_matches_from_mut(words)?;
     C::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+}
+
+/// The command, and those below it, with each paragraph after their options in one line: the
+/// terminal's width breaks it, not the source's.
+#[must_use]
+pub fn flowing(command: Command) -> Command {
+    let after = command.get_after_help().map(ToString::to_string);
+    let command = match after {
+        Some(text) => command.after_help(in_paragraphs(&text)),
+        None => command,
+    };
+    command.mut_subcommands(flowing)
+}
+
+/// The text with the lines of each paragraph joined. Lines that are indented, items of lists, and
+/// what follows a colon stay lines of their own.
+fn in_paragraphs(text: &str) -> String {
+    let mut joined = String::new();
+    let mut goes_on = false;
+    for line in text.lines() {
+        let is_prose = line.starts_with(|first: char| first.is_alphanumeric() || first == '`');
+        if !joined.is_empty() {
+            joined.push(if goes_on && is_prose { ' ' } else { '\n' });
+        }
+        joined += line;
+        goes_on = is_prose && !line.ends_with(':');
+    }
+    joined
 }
 
 /// The words of a command line, the program's name first: `help VERB` becomes `VERB --help`.
@@ -88,7 +116,7 @@ fn joined(paragraph: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{asking, in_one_line};
+    use super::{asking, in_one_line, in_paragraphs};
 
     #[test]
     fn help_may_be_the_first_word() {
@@ -101,6 +129,13 @@ mod tests {
         assert_eq!(asked(&help), "surefit gc replay --help");
         assert_eq!(asked(&["surefit", "gc", "help"]), "surefit gc help");
         assert_eq!(asked(&["surefit"]), "surefit");
+    }
+
+    #[test]
+    fn lines_of_a_paragraph_are_joined_and_examples_are_not() {
+        let text = "One\ntwo\nthree:\nfour\n\nExamples:\n  a\n  b\n- c\n- d\nfive";
+        let expected = "One two three:\nfour\n\nExamples:\n  a\n  b\n- c\n- d\nfive";
+        assert_eq!(in_paragraphs(text), expected);
     }
 
     #[test]

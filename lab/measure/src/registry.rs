@@ -232,7 +232,7 @@ fn table(title: &str, is_listed: fn(&Entry) -> bool) -> String {
 }
 
 /// The most columns of a line of help.
-const COLUMNS: usize = 100;
+const COLUMNS: usize = 80;
 
 /// The keys in brackets, in lines below the description of their allocator; empty without keys.
 fn in_lines(keys: &[&str]) -> String {
