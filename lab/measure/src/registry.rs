@@ -16,6 +16,7 @@ use crate::subjects::{
     segregated, sharded, shared, shared_direct, system, talc,
 };
 use crate::suggest::did_you_mean;
+use crate::wrap::filled;
 
 macro_rules! registry {
     ($($name:literal $kind:ident $allocator:ty, $what:literal;)*) => {
@@ -208,8 +209,9 @@ pub fn help() -> String {
         "  preload:PATH   any malloc library, preloaded into a child process\n                 \
          {libraries}:\n                 short for preload:PATH, where the library is installed\n"
     );
-    let file = "  config=FILE is a key of every name: a TOML file with its keys, as `surefit tune` writes it\n";
-    table("Allocators", |_| true) + &preload + file
+    let file = "config=FILE is a key of every name: a TOML file with its keys, as `surefit tune` \
+                writes it";
+    table("Allocators", |_| true) + &preload + &filled(file, "  ", "    ", COLUMNS) + "\n"
 }
 
 /// A table of the allocators that hand out raw pointers, for the `--help` of verbs that take no
@@ -225,7 +227,8 @@ fn table(title: &str, is_listed: fn(&Entry) -> bool) -> String {
         name, keys, what, ..
     } in ENTRIES.iter().filter(|entry| is_listed(entry))
     {
-        text += &format!("  {name:<14} {what}\n");
+        let first = format!("  {name:<14} ");
+        text += &(filled(what, &first, &" ".repeat(17), COLUMNS) + "\n");
         text += &in_lines(keys);
     }
     text
