@@ -1,6 +1,7 @@
 //! `surefit try`: runs a program under each malloc that can be preloaded into it, in interleaved
 //! rounds.
 
+mod left;
 mod mallocs;
 mod once;
 mod report;
@@ -23,9 +24,12 @@ In each round the program runs once under each malloc: glibc (nothing is
 preloaded; if the program is linked with another malloc, that one serves, and
 system-glibc is glibc's, by preloading libc.so.6), and jemalloc, mimalloc,
 tcmalloc and surefit-malloc where this machine has them. Nothing can stand in
-for a malloc that is linked statically: such a program is refused. Its output is not shown; if it fails, its last line is. Processor time and the peak
-of resident memory are those of the program and of the programs that it starts
-and waits for. A server runs until --load has ended.
+for a malloc that is linked statically: such a program is refused. Its output
+is not shown; if it fails, its last line is. Processor time and the peak of
+resident memory are those of the program and of the programs that it starts and
+waits for; what goes on when it has ended is ended, and an error: a script
+should exec its program. A server runs until --load has ended, in the
+foreground.
 
 Examples:
   surefit try -- sort -u words.txt
@@ -75,6 +79,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         input: args.input.as_deref(),
         load: args.load.as_deref(),
     };
+    left::adopt()?;
     let mut rows: Vec<_> = mallocs.into_iter().map(Row::new).collect();
     rounds(&run, args.rounds, &mut rows)?;
     let linked = linked.map(|linked| linked.name);

@@ -16,6 +16,7 @@ use surefit_measure::error::one_line;
 use surefit_os::children::{Taken, wait};
 use surefit_os::resident;
 
+use super::left;
 use super::mallocs::Malloc;
 
 /// What is run.
@@ -71,13 +72,14 @@ pub(super) fn run(run: &Run<'_>, malloc: &Malloc) -> Result<Took> {
         None => (ended.recv()??, false),
     };
     let wall_ns = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
+    let left = left::nothing(&one_line(&run.command[0].to_string_lossy()));
     // A server that was asked to end may end as it likes, but by no other signal. One that ended
     // before is why a load fails.
     let by_another = status.signal().is_some_and(|signal| signal != TERM);
     if by_another || !(status.success() || is_asked) {
         bail!("the program ended with {status}{}", last_line(&mut said));
     }
-    loaded.transpose()?;
+    left.and(loaded.transpose())?;
     Ok(Took {
         cpu_ns: taken.cpu_ns,
         wall_ns,

@@ -186,3 +186,32 @@ fn a_server_runs_until_its_load_has_ended() {
     assert!(errors.contains("exit status: 7: no port"), "{errors}");
     assert!(!errors.contains("refused"), "{errors}");
 }
+
+/// A script's program, and a server in the background, go on when what was started has ended: they
+/// are ended, and the figures are not those of the script.
+#[test]
+fn what_a_program_leaves_behind_is_ended_and_an_error() {
+    let folder = folder();
+    let load = "until test -s left; do sleep 0.01; done";
+    for (options, shell) in [
+        (&[][..], "sleep 1000 & echo $! >left"),
+        (&["--load", load], "sleep 1000 & echo $! >left; wait"),
+        (
+            &["--load", load],
+            "sh -c 'sleep 1000 & echo $! >left' & wait; sleep 1000",
+        ),
+    ] {
+        let output = tried(&folder, options, &["sh", "-c", shell]);
+        assert_eq!(output.status.code(), Some(2), "{shell}");
+        let errors = said(&output);
+        assert!(errors.contains("but sleep (process "), "{errors}");
+        assert!(errors.contains("exec its program"), "{errors}");
+        let left = std::fs::read_to_string(folder.path().join("left")).expect("its number");
+        let gone = !std::path::Path::new("/proc").join(left.trim()).exists();
+        assert!(gone, "{shell}: {left}");
+        std::fs::remove_file(folder.path().join("left")).expect("removed");
+    }
+    // What ends soon by itself is no server.
+    let output = tried(&folder, &[], &["sh", "-c", "sleep 0.1 & exit 0"]);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+}
