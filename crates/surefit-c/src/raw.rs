@@ -176,7 +176,8 @@ fn pointer(object: Result<NonNull<u8>, Refused>) -> *mut c_void {
 ///
 /// Answers NULL, CONFIG for a kind that was not compiled in, REGION if the region is too small,
 /// TOO_LARGE if it is larger than the kind can use. O(tables). On a 32-bit processor no call for a
-/// raw heap takes more than 0.5 KiB of stack, except surefit_raw_check.
+/// raw heap takes more than 0.5 KiB of stack, except surefit_raw_init_certified and
+/// surefit_raw_certify: they take 3 KiB.
 ///
 /// # Safety
 /// The region has so many bytes, which nothing else uses as long as the heap is used.

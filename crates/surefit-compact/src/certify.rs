@@ -176,8 +176,30 @@ pub const fn certify<W: Width>(
 /// life. Each time one generation ends, however many page-blocks the object has. Entries whose
 /// generations are exhausted retire; the certificate counts their bytes.
 ///
+/// `W` has generations: [`Keyed<Wide>`](crate::Keyed) for `KeyHeap`, `Keyed<Narrow>` for
+/// `KeyHeap<Narrow>`. Without them it is the certificate of a heap of handles, whose entries are
+/// shorter and never retire.
+///
 /// # Errors
 /// As [`certify`].
+///
+/// # Examples
+/// ```
+/// use surefit_compact::certify::{Demand, certify_for_life};
+/// use surefit_compact::{Config, KeyHeap, Keyed, Narrow};
+///
+/// static CONFIG: Config = Config::TINY;
+/// // 4,000 objects of up to 16 bytes at once, and a million frees.
+/// let demand = Demand::of_requests::<Keyed<Narrow>>(&CONFIG, 4000, 16);
+/// let certificate = certify_for_life::<Keyed<Narrow>>(&CONFIG, &demand, 1_000_000);
+/// let bytes = certificate.expect("certifiable").heap_bytes;
+/// let mut memory = vec![core::mem::MaybeUninit::uninit(); bytes];
+/// let mut heap: KeyHeap<Narrow> = KeyHeap::new(&mut memory, &CONFIG)?;
+/// for number in 0..4000_u64 {
+///     heap.insert([number; 2])?;
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub const fn certify_for_life<W: Width>(
     config: &Config,
     demand: &Demand<'_>,

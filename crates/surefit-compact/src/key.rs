@@ -66,7 +66,9 @@ const _: () = assert!(
 
 /// A heap whose objects are named by keys.
 ///
-/// Dropping the heap forgets the values that are still in it, as dropping a handle does.
+/// Dropping the heap forgets the values that are still in it, as dropping a handle does. Its
+/// certificates are those of the width [`Keyed<W>`](crate::Keyed)
+/// ([`certify_for_life`](crate::certify::certify_for_life)).
 ///
 /// # Examples
 /// ```

@@ -26,8 +26,9 @@ use crate::unwinding::{end_with, never, refused};
 /// a double free. That is a panic, and because an allocator must not unwind, it ends the program:
 /// on Unix and Windows by the C library's `abort`.
 ///
-/// Any other panic prints a backtrace if `RUST_BACKTRACE` says so, and needs some 8 MB for that. In
-/// a smaller global heap the standard library then waits for ever: leave the variable unset.
+/// Any other panic prints a backtrace if `RUST_BACKTRACE` says so. That takes 8 to 40 MB even in a
+/// small program, for its tables of names. In a smaller global heap the standard library then waits
+/// for ever: leave the variable unset, or make the region larger.
 ///
 /// # Examples
 /// ```

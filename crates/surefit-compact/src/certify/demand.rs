@@ -59,6 +59,13 @@ pub struct Budget {
 }
 
 impl Budget {
+    /// Nothing.
+    pub(super) const NONE: Self = Self {
+        objects: 0,
+        block_bytes: 0,
+        classes: ClassSet::EMPTY,
+    };
+
     /// This budget and at the same time, of each class, as many page-blocks as `most` says: a
     /// [`Demand::PerClass`](super::Demand::PerClass) beside it, as one budget.
     ///
@@ -218,6 +225,11 @@ impl ClassSet {
     #[must_use]
     pub const fn with(self, class: SizeClass) -> Self {
         Self(self.0 | 1 << class.index())
+    }
+
+    /// What is in one of two sets.
+    pub(super) const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
     }
 
     /// Whether a class is in the set.

@@ -75,6 +75,34 @@ impl Demand<'static> {
             Err(error) => panic!("{}", error.message()),
         }
     }
+
+    /// Objects of several kinds at once: of each `(objects, longest)`, as [`Demand::of_requests`]
+    /// counts them.
+    ///
+    /// # Panics
+    /// As [`Demand::of_requests`]; [`Budget::of_kinds`] returns what this panics for.
+    ///
+    /// # Examples
+    /// ```
+    /// use surefit_compact::certify::{Demand, heap_bytes};
+    /// use surefit_compact::{Config, Narrow};
+    ///
+    /// const CONFIG: Config = Config::TINY;
+    /// // 40 messages of up to 300 bytes, 100 timers of up to 24, and four buffers of up to 1,000.
+    /// const KINDS: [(u64, usize); 3] = [(40, 300), (100, 24), (4, 1000)];
+    /// const DEMAND: Demand<'static> = Demand::of_kinds::<Narrow>(&CONFIG, &KINDS);
+    /// // In one kind, all 144 would be of up to 1,000 bytes.
+    /// const ONE: Demand<'static> = Demand::of_requests::<Narrow>(&CONFIG, 144, 1000);
+    /// const BYTES: usize = heap_bytes::<Narrow>(&CONFIG, &DEMAND);
+    /// assert!(BYTES < heap_bytes::<Narrow>(&CONFIG, &ONE) / 3);
+    /// ```
+    #[must_use]
+    pub const fn of_kinds<W: Width>(config: &Config, kinds: &[(u64, usize)]) -> Self {
+        match Budget::of_kinds::<W>(config, kinds) {
+            Ok(budget) => Self::Joint(budget),
+            Err(error) => panic!("{}", error.message()),
+        }
+    }
 }
 
 impl Budget {
@@ -105,6 +133,35 @@ impl Budget {
             block_bytes: objects.saturating_mul(each.bytes),
             classes: ClassSet::of_objects(config, longest, ALIGN),
         })
+    }
+
+    /// The budget of objects of several kinds at once: the sum of [`Budget::of_requests`] of each
+    /// `(objects, longest)`.
+    ///
+    /// # Errors
+    /// As [`Budget::of_requests`].
+    pub const fn of_kinds<W: Width>(
+        config: &Config,
+        kinds: &[(u64, usize)],
+    ) -> Result<Self, Uncertifiable> {
+        let (mut sum, mut others) = (Self::NONE, kinds);
+        while let Some((&(objects, longest), left)) = others.split_first() {
+            sum = match Self::of_requests::<W>(config, objects, longest) {
+                Ok(kind) => sum.and(kind),
+                Err(error) => return Err(error),
+            };
+            others = left;
+        }
+        Ok(sum)
+    }
+
+    /// This and another budget at once.
+    const fn and(self, other: Self) -> Self {
+        Self {
+            objects: self.objects.saturating_add(other.objects),
+            block_bytes: self.block_bytes.saturating_add(other.block_bytes),
+            classes: self.classes.and(other.classes),
+        }
     }
 }
 

@@ -379,3 +379,57 @@ fn a_demand_that_no_page_holds_panics() {
     let [.., whole] = configs(2, Bound::Pages(1));
     let _demand = Demand::of_requests::<Narrow>(&whole, 1, 1025);
 }
+
+/// Kinds of objects at once, in exactly their bytes: each kind at its own number, in any order.
+fn serve_kinds<W: Width>(config: &Config, kinds: &[(u64, usize)]) {
+    let demand = Demand::of_kinds::<W>(config, kinds);
+    let certificate = certify::<W>(config, &demand).expect("certifiable");
+    let mut memory = ExactMemory::new();
+    let memory = exact(&mut memory, config, certificate.aligned_bytes);
+    let mut heap = Heap::<W>::new(memory, config).expect("large enough");
+    let mut random = ChaCha8Rng::seed_from_u64(36);
+    let mut live: Vec<Vec<Bytes>> = kinds.iter().map(|_| Vec::new()).collect();
+    for step in 0..4000 {
+        let kind = random.random_range(0..kinds.len());
+        let (objects, longest) = kinds[kind];
+        let fills = random.random_range(0..100) < if step % 1000 < 600 { 90 } else { 30 };
+        if fills && (live[kind].len() as u64) < objects {
+            let len = random.random_range(0..=longest);
+            let served = heap.alloc_zeroed(layout(len));
+            live[kind].push(served.unwrap_or_else(|why| panic!("step {step}, {len}: {why}")));
+        } else if !live[kind].is_empty() {
+            let at = random.random_range(0..live[kind].len());
+            heap.free_bytes(live[kind].swap_remove(at));
+        }
+    }
+    assert_eq!(heap.check(), Ok(()));
+}
+
+#[test]
+fn kinds_of_requests_are_served_in_exactly_their_bytes() {
+    for config in configs(2, Bound::Pages(1)) {
+        serve_kinds::<Narrow>(&config, &[(40, 300), (100, 24), (4, 1000)]);
+        serve_kinds::<Narrow>(&config, &[(3, 16), (0, 900), (3, 16)]);
+    }
+    let config = &configs(4, Bound::DEFAULT)[0];
+    serve_kinds::<Wide>(config, &[(30, 8), (30, 9), (5, 700)]);
+}
+
+#[test]
+fn kinds_are_the_sum_of_their_requests() {
+    let config = &configs(2, Bound::Pages(1))[0];
+    let of = |objects, longest| Budget::of_requests::<Narrow>(config, objects, longest);
+    let (a, b) = (of(40, 300).expect("fits"), of(100, 24).expect("fits"));
+    let sum = Budget::of_kinds::<Narrow>(config, &[(40, 300), (100, 24)]).expect("fits");
+    assert_eq!(sum.objects, a.objects + b.objects);
+    assert_eq!(sum.block_bytes, a.block_bytes + b.block_bytes);
+    assert_eq!(sum.classes, a.classes);
+    assert_eq!(Budget::of_kinds::<Narrow>(config, &[(7, 300)]), of(7, 300));
+    let none = Budget::of_kinds::<Narrow>(config, &[]).expect("nothing");
+    assert_eq!((none.objects, none.block_bytes), (0, 0));
+    let most = Budget::of_kinds::<Narrow>(config, &[(u64::MAX, 300), (u64::MAX, 24)]);
+    assert_eq!(most.expect("saturates").objects, u64::MAX);
+    let config = &configs(2, Bound::Pages(1))[3];
+    let too_large = Budget::of_kinds::<Narrow>(config, &[(1, 24), (1, 2000)]);
+    assert!(matches!(too_large, Err(Uncertifiable::TooLarge { .. })));
+}
