@@ -272,7 +272,8 @@ extern "C" {
 
 // Computes how large a region must be, so that surefit_alloc and surefit_resize refuse nothing
 // within the demand, in any order of calls, as long as no resize changes an alignment. It needs no
-// heap: call it in a program for the host, or when you start. A demand of zeros: the smallest
+// heap: call it in a program for the host, or when you start; on a 32-bit processor it takes 8.5 KiB
+// of stack. A demand of zeros: the smallest
 // region that surefit_heap_init accepts.
 //
 // Answers NULL, CONFIG, ALIGN and TOO_LARGE where surefit_alloc answers so to the request in every
@@ -607,7 +608,8 @@ enum surefit_status surefit_raw_init_certified(void *region,
 //
 // Answers NULL, CONFIG for a kind that was not compiled in, REGION if the region is too small,
 // TOO_LARGE if it is larger than the kind can use. O(tables). On a 32-bit processor no call for a
-// raw heap takes more than 0.5 KiB of stack, except surefit_raw_check.
+// raw heap takes more than 0.5 KiB of stack, except surefit_raw_init_certified and
+// surefit_raw_certify: they take 3 KiB.
 //
 // # Safety
 // The region has so many bytes, which nothing else uses as long as the heap is used.
