@@ -81,8 +81,8 @@ pub struct surefit_certificate {
 
 /// Computes how large a region must be, so that surefit_alloc and surefit_resize refuse nothing
 /// within the demand, in any order of calls, as long as no resize changes an alignment. It needs no
-/// heap: call it in a program for the host, or when you start; on a 32-bit processor it takes 8.5 KiB
-/// of stack. A demand of zeros: the smallest
+/// heap: call it in a program for the host, or when you start; on a 32-bit processor it takes
+/// 8.5 KiB of stack. A demand of zeros: the smallest
 /// region that surefit_heap_init accepts.
 ///
 /// Answers NULL, CONFIG, ALIGN and TOO_LARGE where surefit_alloc answers so to the request in every

@@ -18,8 +18,7 @@ use crate::arena::trace::{Trace, Tracer};
 ///
 /// # Complexity
 /// A change follows the references in the old value itself: one for an `Option<Gc>`, as many as it
-/// has for a `Vec<Gc>`. The bytes of a `Vec` are malloc's: they are not counted, and trigger no
-/// collection.
+/// has for a `Vec<Gc>`. The bytes of a `Vec` are malloc's: they are not counted.
 pub struct GcCell<'gc, T> {
     value: Cell<T>,
     /// Neither longer nor shorter than this `'gc`.
