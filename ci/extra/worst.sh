@@ -2,7 +2,7 @@
 # The worst case of each call of each heap on an emulated Cortex-M4, in instructions (not cycles) and bytes of stack: what a search
 # found, and a static bound of the same image (firmware/bound/). A call above its bound fails, and so does a call of what the bound
 # leaves out. Prints the table, and compares it with firmware/worst/cortex-m4.csv: a figure that is more than 2 % above or below fails.
-# Another compiler makes other code: then the table is only printed. Some seven minutes.
+# Another compiler makes other code: then the table is only printed. Some nine minutes.
 # usage: worst.sh [--write]      --write: writes the file instead
 set -euo pipefail
 cd "$(dirname "$0")/../.."

@@ -1,18 +1,45 @@
 //! The heap of handles and the heap of keys, with words of 16 bits.
 
 use core::alloc::Layout;
+use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
 use surefit::compact::{ByteKey, Bytes, Config, Heap, KeyHeap, Narrow, Stats};
 
 use crate::subject::{Counts, Kind, Subject};
 
-static CONFIG: Config = Config::TINY;
+/// A configuration, and what its heaps are called in the table. The code of the calls is the same.
+pub trait Preset {
+    /// The configuration.
+    const CONFIG: &'static Config;
+    /// The heap of handles.
+    const HANDLES: &'static str;
+    /// The heap of keys.
+    const KEYS: &'static str;
+}
+
+/// `Config::TINY`.
+pub struct Tiny;
+
+impl Preset for Tiny {
+    const CONFIG: &'static Config = &Config::TINY;
+    const HANDLES: &'static str = "Heap";
+    const KEYS: &'static str = "KeyHeap";
+}
+
+/// `Config::MICRO`.
+pub struct Micro;
+
+impl Preset for Micro {
+    const CONFIG: &'static Config = &Config::MICRO;
+    const HANDLES: &'static str = "Heap (MICRO)";
+    const KEYS: &'static str = "KeyHeap (MICRO)";
+}
 
 /// Longer objects have several page-blocks; a call is then several of these events.
 const LARGEST: usize = 256;
 
-/// The most bytes of a heap with this configuration.
+/// The most bytes of a heap with `Config::TINY`.
 const MOST_BYTES: usize = 256 << 10;
 
 const fn counts(stats: Stats) -> Counts {
@@ -29,16 +56,16 @@ fn limited(memory: &mut [MaybeUninit<u8>]) -> &mut [MaybeUninit<u8>] {
 }
 
 /// `surefit::compact::Heap`.
-pub struct Handles;
+pub struct Handles<P>(PhantomData<P>);
 
-impl Kind for Handles {
-    const NAME: &'static str = "Heap";
+impl<P: Preset> Kind for Handles<P> {
+    const NAME: &'static str = P::HANDLES;
     const HANDLES: bool = true;
     const LARGEST: usize = LARGEST;
     type Heap<'m> = Heap<'m, Narrow>;
 
     fn over(memory: &mut [MaybeUninit<u8>]) -> Option<Self::Heap<'_>> {
-        Heap::new(limited(memory), &CONFIG).ok()
+        Heap::new(limited(memory), P::CONFIG).ok()
     }
 }
 
@@ -67,16 +94,16 @@ impl Subject for Heap<'_, Narrow> {
 }
 
 /// `surefit::compact::KeyHeap`.
-pub struct Keys;
+pub struct Keys<P>(PhantomData<P>);
 
-impl Kind for Keys {
-    const NAME: &'static str = "KeyHeap";
+impl<P: Preset> Kind for Keys<P> {
+    const NAME: &'static str = P::KEYS;
     const HANDLES: bool = true;
     const LARGEST: usize = LARGEST;
     type Heap<'m> = KeyHeap<'m, Narrow>;
 
     fn over(memory: &mut [MaybeUninit<u8>]) -> Option<Self::Heap<'_>> {
-        KeyHeap::new(limited(memory), &CONFIG).ok()
+        KeyHeap::new(limited(memory), P::CONFIG).ok()
     }
 }
 

@@ -43,6 +43,7 @@ use semihosting::{eprintln, println, process};
 use surefit::{Page16K, Region};
 
 use crate::clock::Clock;
+use crate::handles::{Handles, Keys, Micro, Tiny};
 use crate::marks::Marks;
 use crate::subject::Kind;
 
@@ -68,8 +69,10 @@ fn main() -> ! {
         memory,
         heaps: 0,
     };
-    all.search::<handles::Handles>();
-    all.search::<handles::Keys>();
+    all.search::<Handles<Tiny>>();
+    all.search::<Keys<Tiny>>();
+    all.search::<Handles<Micro>>();
+    all.search::<Keys<Micro>>();
     all.search::<pointers::Direct>();
     all.search::<pointers::DirectTiny>();
     all.search::<pointers::PooledTiny>();

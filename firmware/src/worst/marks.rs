@@ -11,7 +11,7 @@ use crate::event::Event;
 const EACH: usize = 16;
 
 /// The most heaps.
-const HEAPS: usize = 8;
+const HEAPS: usize = 9;
 
 global_asm!(
     ".section .text.surefit_marks, \"ax\", %progbits",

@@ -46,10 +46,10 @@ const LOOPS: &[LoopBound] = &[
             file: "surefit-compact/src/memory.rs",
             text: "for done in (0..bytes).step_by(8) {",
         },
-        most: 128,
+        most: 32,
         bytes: 8,
         begins: false,
-        because: "a page-block has at most 1 KiB",
+        because: "the objects of the image have page-blocks of at most 256 bytes",
     },
 ];
 
@@ -161,22 +161,36 @@ pub const KEY_HEAP: Known = Known {
     facts: FACTS,
 };
 
+/// `Heap` with `Config::MICRO`: what is said of `Config::TINY` is true of it, too.
+pub const HEAP_MICRO: Known = Known {
+    heap: "Heap (MICRO)",
+    ..HEAP
+};
+
+/// `KeyHeap` with `Config::MICRO`.
+pub const KEY_HEAP_MICRO: Known = Known {
+    heap: "KeyHeap (MICRO)",
+    ..KEY_HEAP
+};
+
 #[cfg(test)]
 mod tests {
     use surefit::compact::Config;
 
-    /// What the reasons say of `Config::TINY`.
+    /// What the reasons say of both configurations.
     #[test]
     fn page_blocks_are_as_the_reasons_say() {
-        let config = Config::TINY;
-        let geometry = config.geometry();
-        for class in geometry.classes() {
-            let layout = geometry.layout(class);
-            assert_eq!(layout.block_bytes % 8, 0);
-            assert!(layout.block_bytes <= 1024 && layout.leaves <= 2 && layout.blocks <= 128);
+        for config in [Config::TINY, Config::MICRO] {
+            let geometry = config.geometry();
+            for class in geometry.classes() {
+                let layout = geometry.layout(class);
+                assert_eq!(layout.block_bytes % 8, 0);
+                assert!(layout.block_bytes <= 1024 && layout.leaves <= 2 && layout.blocks <= 128);
+            }
+            assert_eq!(geometry.page_bytes(), 1024);
+            // The objects of the image have one page-block, of one look-up.
+            let longest = geometry.class_at_once(256, 8).expect("one look-up");
+            assert!(geometry.layout(longest).block_bytes == 256 && geometry.granule() == 8);
         }
-        assert_eq!(geometry.page_bytes(), 1024);
-        // The objects of the image have one page-block, of one look-up.
-        assert!(geometry.class_for(256, 8).is_some() && geometry.granule() == 8);
     }
 }

@@ -10,6 +10,8 @@ use crate::annotation::Known;
 pub const ALL: &[&Known] = &[
     &compact::HEAP,
     &compact::KEY_HEAP,
+    &compact::HEAP_MICRO,
+    &compact::KEY_HEAP_MICRO,
     &direct::POOLED_TINY,
     &direct::DIRECT,
     &direct::DIRECT_TINY,

@@ -14,8 +14,27 @@ use surefit_measure::subjects::compact::{Options, Words};
 /// What `ci/extra/worst.sh` measured and bounded.
 const CORTEX_M4: &str = include_str!("../../../../firmware/worst/cortex-m4.csv");
 
-/// The configuration that was measured, as a spec.
-const MEASURED: &str = "cf:page=1K,width=16,spacing=1/4,k=1";
+/// A configuration that was measured.
+struct Measured {
+    spec: &'static str,
+    config: Config,
+    /// What the table calls its heap.
+    heap: &'static str,
+}
+
+/// The configurations that were measured.
+static MEASURED: [Measured; 2] = [
+    Measured {
+        spec: "cf:page=1K,width=16,spacing=1/4,k=1",
+        config: Config::TINY,
+        heap: "Heap",
+    },
+    Measured {
+        spec: "cf:page=1K,width=16,classes=[32 64 128 256 512],k=1",
+        config: Config::MICRO,
+        heap: "Heap (MICRO)",
+    },
+];
 
 /// How the measured image was compiled.
 const OPT_LEVEL: &str = "s";
@@ -64,10 +83,11 @@ impl Target {
         if name != "cortex-m4" {
             bail!("no figures for the target {name:?}; there are some for cortex-m4");
         }
-        if !is_measured(options) {
-            bail!("{spec}: not measured on {name}; choose {MEASURED}");
-        }
-        let heap = if options.has_keys { "KeyHeap" } else { "Heap" };
+        let Some(heap) = measured(options) else {
+            let [tiny, micro] = &MEASURED;
+            let (tiny, micro) = (tiny.spec, micro.spec);
+            bail!("{spec}: not measured on {name}; choose '{tiny}' or '{micro}'");
+        };
         Self::of(name, heap, CORTEX_M4)
     }
 
@@ -103,14 +123,20 @@ impl Target {
     }
 }
 
-/// Whether a heap has the configuration that was measured: that of [`Config::TINY`], without
-/// brands.
-fn is_measured(options: &Options) -> bool {
-    let same = format!("{:?}", options.config) == format!("{:?}", Config::TINY);
-    same && matches!(options.words, Words::Narrow) && !options.is_branded
+/// What the table calls the heap, if it has a configuration that was measured. (A spec with words
+/// of two bytes has no keys and no brands.)
+fn measured(options: &Options) -> Option<&'static str> {
+    if !matches!(options.words, Words::Narrow) {
+        return None;
+    }
+    let config = format!("{:?}", options.config);
+    let found = MEASURED
+        .iter()
+        .find(|it| format!("{:?}", it.config) == config);
+    found.map(|it| it.heap)
 }
 
-/// How many page-blocks an object of the measured configuration has.
+/// How many page-blocks an object has: all measured configurations have the same pieces.
 fn blocks(bytes: usize) -> u64 {
     let division = Config::TINY.division();
     let runs = Pieces::new(bytes, LEAST_ALIGN, division, Narrow::SPINE_WORD_BYTES);
@@ -164,17 +190,23 @@ impl fmt::Display for Target {
 #[cfg(test)]
 mod tests {
     use super::super::certified::options;
-    use super::{MEASURED, Spec, Target, is_measured};
+    use super::{Config, MEASURED, Spec, Target, measured};
 
     #[test]
-    fn only_the_measured_configuration_has_figures() {
-        let measured = |spec: &str| {
+    fn only_the_measured_configurations_have_figures() {
+        let rows = |spec: &str| {
             let spec = Spec::parse(spec).expect("a spec");
-            is_measured(options(&spec).expect("a handle heap"))
+            measured(options(&spec).expect("a handle heap"))
         };
-        assert!(measured(MEASURED));
-        assert!(!measured("cf"));
-        assert!(!measured("cf:page=1K,width=16,spacing=1/4,k=2"));
+        for it in &MEASURED {
+            assert_eq!(rows(it.spec), Some(it.heap));
+            for other in ["keys", "branded"] {
+                assert!(Spec::parse(&format!("{},{other}", it.spec)).is_err());
+            }
+            assert_eq!(it.config.division(), Config::TINY.division());
+        }
+        assert_eq!(rows("cf"), None);
+        assert_eq!(rows("cf:page=1K,width=16,spacing=1/4,k=2"), None);
     }
 
     #[test]

@@ -294,8 +294,9 @@ fn demands_in_requests_that_contradict_themselves_are_one_line() {
     }
 }
 
-/// The configuration that was measured on boards.
+/// The configurations that were measured on boards.
 pub(crate) const TINY: &str = "cf:page=1K,width=16,spacing=1/4,k=1";
+const MICRO: &str = "cf:page=1K,width=16,classes=[32 64 128 256 512],k=1";
 
 /// What `certify --target` does with a small demand.
 fn on_target(target: &str, spec: &str) -> std::process::Output {
@@ -320,26 +321,34 @@ fn demand_on_target(target: &str, spec: &str, objects: &str) -> std::process::Ou
 
 #[test]
 fn the_worst_calls_on_a_processor_are_those_of_its_table() {
-    let output = on_target("cortex-m4", TINY);
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{text}");
-    let table = include_str!("../../../../firmware/worst/cortex-m4.csv");
-    let of_heap: Vec<&str> = table.lines().filter(|it| it.starts_with("Heap,")).collect();
-    assert!(!of_heap.is_empty());
-    for line in of_heap {
-        let cells: Vec<&str> = line.split(',').collect();
-        let line = match cells[3] {
-            "" => format!("{:<14} no bound; a search found {}", cells[1], cells[2]),
-            bound => format!("{:<14} at most {bound} instructions", cells[1]),
-        };
-        assert!(text.contains(&line), "{line} is not in {text}");
+    for (spec, heap) in [(TINY, "Heap"), (MICRO, "Heap (MICRO)")] {
+        let output = on_target("cortex-m4", spec);
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{text}");
+        let calls = worst_calls(heap);
+        assert!(!calls.is_empty());
+        for line in calls {
+            assert!(text.contains(&line), "{line} is not in {text}");
+        }
+        assert!(text.contains("at most"), "{text}");
+        let said: Vec<_> = text.split_whitespace().collect();
+        assert!(
+            said.join(" ")
+                .contains("QEMU counts instructions, not cycles")
+        );
     }
-    assert!(text.contains("at most"), "{text}");
-    let said: Vec<_> = text.split_whitespace().collect();
-    assert!(
-        said.join(" ")
-            .contains("QEMU counts instructions, not cycles")
-    );
+}
+
+/// How the lines begin that are printed of a heap in the table.
+fn worst_calls(heap: &str) -> Vec<String> {
+    let table = include_str!("../../../../firmware/worst/cortex-m4.csv");
+    let lines = table.lines().map(|line| line.split(',').collect());
+    let of_heap = lines.filter(|cells: &Vec<&str>| cells[0] == heap);
+    let printed = of_heap.map(|cells| match cells[3] {
+        "" => format!("{:<14} no bound; a search found {}", cells[1], cells[2]),
+        bound => format!("{:<14} at most {bound} instructions", cells[1]),
+    });
+    printed.collect()
 }
 
 #[test]
@@ -348,6 +357,7 @@ fn a_processor_or_a_heap_without_figures_is_refused() {
     assert!(line.contains("no figures for the target \"z80\""), "{line}");
     let line = error_line(&on_target("cortex-m4", "cf"), 2);
     assert!(line.contains("cf: not measured on cortex-m4"), "{line}");
+    assert!(line.contains(TINY) && line.contains(MICRO), "{line}");
 }
 
 #[test]
