@@ -3,11 +3,14 @@
 //! ```text
 //! mimalloc, jemalloc, tcmalloc    in the folders of the system
 //! surefit-malloc                  SUREFIT_MALLOC_LIBRARY=PATH; beside this program, or where a build
-//!                                 puts it; in the folders of the system
+//!                                 puts it; in the folders of the system; where a build in the
+//!                                 current directory put it, if that is the user's checkout
 //! ```
 
 use std::env;
 use std::fs;
+#[cfg(unix)]
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail, ensure};
@@ -59,7 +62,8 @@ pub const KNOWN: [Known; 4] = [
     },
     Known {
         name: OURS,
-        mend: "cargo build --profile preload -p surefit-malloc --example surefit_malloc",
+        mend: "cargo build --profile preload -p surefit-malloc --example surefit_malloc, \
+               then run surefit in the same folder; or set SUREFIT_MALLOC_LIBRARY=PATH",
         files: &["libsurefit_malloc.so"],
     },
 ];
@@ -96,7 +100,8 @@ impl Known {
         }
         let exe = env::current_exe().unwrap_or_default();
         let built = exe.parent().and_then(|folder| self.built(folder));
-        Ok(built.or_else(|| self.find_in(&folders)))
+        let found = built.or_else(|| self.find_in(&folders));
+        Ok(found.or_else(|| self.in_checkout(&env::current_dir().ok()?)))
     }
 
     /// Its best file in these folders.
@@ -113,6 +118,29 @@ impl Known {
         let target = folder.parent()?;
         self.find_in(&[folder, &target.join("preload/examples")])
     }
+
+    /// Where a build puts it in a checkout of this project. The folder, the crate's manifest and
+    /// the library are the user's own: what somebody else left in a folder that all may write to
+    /// is not loaded.
+    fn in_checkout(&self, folder: &Path) -> Option<PathBuf> {
+        let manifest = folder.join("crates/surefit-malloc/Cargo.toml");
+        let library = self.find_in(&[&folder.join("target/preload/examples")])?;
+        let is_own = [folder, &manifest, &library].into_iter().all(is_own);
+        is_own.then_some(library)
+    }
+}
+
+/// Whether a file is there and belongs to the user of this process; not where that is unknown.
+#[cfg(unix)]
+fn is_own(file: &Path) -> bool {
+    let owner = |file: &Path| fs::metadata(file).ok().map(|file| file.uid());
+    owner(file).is_some() && owner(file) == owner(Path::new("/proc/self"))
+}
+
+/// Whether a file is there and belongs to the user of this process; not where that is unknown.
+#[cfg(not(unix))]
+fn is_own(_: &Path) -> bool {
+    false
 }
 
 /// The known library whose file is called so, wherever it lies.
@@ -199,6 +227,26 @@ mod tests {
         let file = examples.join("libsurefit_malloc.so");
         fs::write(&file, "").expect("a file");
         assert_eq!(ours.built(&release), Some(file));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn ours_is_found_in_a_checkout_and_in_no_other_folder() {
+        let ours = known(OURS).expect("known");
+        let folder = tempfile::tempdir().expect("a folder");
+        let examples = folder.path().join("target/preload/examples");
+        fs::create_dir_all(&examples).expect("a folder");
+        let file = examples.join("libsurefit_malloc.so");
+        fs::write(&file, "").expect("a file");
+        assert_eq!(ours.in_checkout(folder.path()), None);
+        let member = folder.path().join("crates/surefit-malloc");
+        fs::create_dir_all(&member).expect("a folder");
+        fs::write(member.join("Cargo.toml"), "").expect("a file");
+        assert_eq!(ours.in_checkout(folder.path()), Some(file.clone()));
+        // Only the superuser can give a file away.
+        if std::os::unix::fs::chown(&file, Some(54_321), None).is_ok() {
+            assert_eq!(ours.in_checkout(folder.path()), None);
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use surefit_core::Refused;
 
 use crate::any::Any;
 use crate::keys::Keys;
-use crate::libraries::KNOWN;
+use crate::libraries::{KNOWN, OURS, OURS_IS};
 use crate::sizes::HeapSize;
 use crate::steps::Steps;
 use crate::subject::{Allocator, Certified, HandleCost, Pass, Subject};
@@ -207,7 +207,8 @@ pub fn help() -> String {
     let libraries = KNOWN.map(|known| known.name).join(", ");
     let preload = format!(
         "  preload:PATH   any malloc library, preloaded into a child process\n                 \
-         {libraries}:\n                 short for preload:PATH, where the library is installed\n"
+         {libraries}:\n                 short for preload:PATH, where the library is installed;\n                 \
+         {OURS_IS}=PATH names the file of {OURS}\n"
     );
     let file = "config=FILE is a key of every name: a TOML file with its keys, as `surefit tune` \
                 writes it";

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Result, bail, ensure};
 use surefit_measure::child;
-use surefit_measure::libraries::{KNOWN, named_like, preloadable};
+use surefit_measure::libraries::{KNOWN, Known, named_like, preloadable};
 
 /// What the C library's own malloc is called.
 pub(super) const BASE: &str = "glibc";
@@ -33,8 +33,8 @@ pub(super) struct Malloc {
 }
 
 /// glibc, those that this machine has, and those that are named; with `only`, none that
-/// this machine has but glibc and those. A program that is linked with another malloc is tried on
-/// the C library's as well.
+/// this machine has but glibc and those. A known one that is named is the file that is named. A
+/// program that is linked with another malloc is tried on the C library's as well.
 ///
 /// # Errors
 /// A name that there is not, or that is there twice; a library that cannot be preloaded.
@@ -43,12 +43,17 @@ pub(super) fn all(
     only: &[String],
     linked: Option<&Linked>,
 ) -> Result<Vec<Malloc>> {
+    let mut added = Vec::new();
+    for text in with {
+        added.push(named(text, &added)?);
+    }
     let mut all = vec![Malloc {
         name: BASE.to_owned(),
         library: None,
         missing: None,
     }];
-    for known in &KNOWN {
+    let is_added = |known: &&Known| added.iter().any(|one| one.name == known.name);
+    for known in KNOWN.iter().filter(|known| !is_added(known)) {
         let library = known.find()?;
         all.push(Malloc {
             name: known.name.to_owned(),
@@ -58,19 +63,15 @@ pub(super) fn all(
             library,
         });
     }
-    let known = all.len();
-    for text in with {
-        all.push(named(text, &all)?);
-    }
     for name in only {
-        let names: Vec<_> = all.iter().map(|one| one.name.as_str()).collect();
+        let names = all.iter().chain(&added).map(|one| one.name.as_str());
+        let names: Vec<_> = names.collect();
         ensure!(
             names.contains(&name.as_str()),
             "--only: there is no malloc `{name}`: known are {}; --with NAME=PATH adds one",
             names.join(", ")
         );
     }
-    let added = all.split_off(known);
     all.retain(|one| only.is_empty() || one.name == BASE || only.contains(&one.name));
     if let Some(libc) = linked.and_then(|linked| linked.libc.clone()) {
         let system = Malloc {
@@ -96,7 +97,7 @@ fn named(text: &str, others: &[Malloc]) -> Result<Malloc> {
         let file = text.rsplit('/').next().unwrap_or(text);
         (file, text)
     });
-    let is_taken = name == SYSTEM || others.iter().any(|other| other.name == name);
+    let is_taken = [BASE, SYSTEM].contains(&name) || others.iter().any(|other| other.name == name);
     if name.is_empty() || is_taken {
         bail!("--with {text}: the name `{name}` is taken or empty; give another: NAME=PATH");
     }
@@ -168,6 +169,14 @@ mod tests {
         let mine = one(&format!("mine={path}"));
         assert_eq!(names(&mine, &one("jemalloc")), [BASE, "jemalloc", "mine"]);
         assert_eq!(names(&mine, &one(BASE)), [BASE, "mine"]);
+        // A known one that is named is that file, whether this machine has another or not.
+        let ours = one(&format!("surefit-malloc={path}"));
+        assert_eq!(names(&ours, &one(BASE)), [BASE, "surefit-malloc"]);
+        let known = ["mimalloc", "jemalloc", "tcmalloc", "surefit-malloc"];
+        assert_eq!(names(&ours, &[])[1..], known);
+        let given = all(&ours, &[], None).expect("a file");
+        let given = given.last().and_then(|last| last.library.clone());
+        assert_eq!(given, file.path().canonicalize().ok());
         // The loader says that it is no library.
         let all = all(&one(&format!("preload:{path}")), &[], None).expect("a file");
         let last = all.last().expect("the file").missing.clone();

@@ -23,13 +23,13 @@ const HELP: &str = "\
 In each round the program runs once under each malloc: glibc (nothing is
 preloaded; if the program is linked with another malloc, that one serves, and
 system-glibc is glibc's, by preloading libc.so.6), and jemalloc, mimalloc,
-tcmalloc and surefit-malloc where this machine has them. Nothing can stand in
-for a malloc that is linked statically: such a program is refused. Its output
-is not shown; if it fails, its last line is. Processor time and the peak of
-resident memory are those of the program and of the programs that it starts and
-waits for; what goes on when it has ended is ended, and an error: a script
-should exec its program. A server runs until --load has ended, in the
-foreground.
+tcmalloc and surefit-malloc where this machine has them; the variable
+SUREFIT_MALLOC_LIBRARY=PATH names the last one. Nothing can stand in for a
+malloc that is linked statically: such a program is refused. Its output is not
+shown; if it fails, its last line is. Processor time and the peak of resident
+memory are those of the program and of the programs that it starts and waits
+for; what goes on when it has ended is ended, and an error: a script should exec
+its program. A server runs until --load has ended, in the foreground.
 
 Examples:
   surefit try -- sort -u words.txt
@@ -45,7 +45,7 @@ pub(crate) struct Args {
     /// Rounds; in each, the program runs once under each malloc
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
     rounds: u32,
-    /// Further mallocs
+    /// Further mallocs, or other files of known ones
     #[arg(long, value_name = "NAME=PATH,…", value_delimiter = ',')]
     with: Vec<String>,
     /// Only these beside glibc and those of --with

@@ -112,10 +112,7 @@ fn known() -> Result<Vec<Library>> {
             name => (name, Role::Peer),
         };
         let mend = match role {
-            Role::Ours => format!(
-                "{name} is not built: {}, or name it by {OURS_IS}=PATH",
-                known.mend
-            ),
+            Role::Ours => format!("{name} is not built: {}", known.mend),
             _ => format!("{name} is not installed ({})", known.mend),
         };
         Ok(Library::new(name, role, known.find()?, &mend))
