@@ -63,7 +63,7 @@ impl Source {
     /// larger than `largest` bytes.
     ///
     /// # Errors
-    /// One line that names the file, the position and the mend.
+    /// One line that names the file, the position and the mend; nothing is ever live.
     pub fn load(file: &Path, largest: Option<usize>) -> Result<Self> {
         let whole = load_trace(file)?;
         let counts = whole.header().counts;
@@ -76,6 +76,7 @@ impl Source {
             }
         };
         let steps = Steps::new(&trace)?;
+        steps.live(file, left_out.is_some())?;
         Ok(Self {
             file: file.to_owned(),
             trace,

@@ -13,8 +13,9 @@
 //!   sizes and alignments.
 
 use std::alloc::Layout;
+use std::path::Path;
 
-use anyhow::{Result, anyhow};
+use anyhow::{Result, anyhow, ensure};
 use surefit_trace::{Counts, Live, Op, Peak, Trace};
 
 use crate::lives::Lives;
@@ -181,6 +182,20 @@ impl Steps {
             peak_event: usize::try_from(peak.event)?,
             calls: Calls::default(),
         })
+    }
+
+    /// Refuses a trace in which no byte is ever live: heaps are multiples of the peak.
+    pub(crate) fn live(&self, file: &Path, is_part: bool) -> Result<()> {
+        let mend = match is_part {
+            true => "raise --largest, or record a longer run",
+            false => "record a longer run",
+        };
+        ensure!(
+            self.peak_live_bytes > 0,
+            "{}: nothing is ever live; there is nothing to replay: {mend}",
+            file.display()
+        );
+        Ok(())
     }
 
     /// The steps, in the order of the trace.

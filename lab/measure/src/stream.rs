@@ -19,8 +19,8 @@ use crate::steps::{Calls, Steps, too_large};
 /// measured, but no time. Also returns what is known of the trace.
 ///
 /// # Errors
-/// The file is no sound trace; the allocator lives in no region, or broke a rule. If it had no
-/// room, the row says so.
+/// The file is no sound trace, or nothing is ever live; the allocator lives in no region, or broke
+/// a rule. If it had no room, the row says so.
 pub fn replay(file: &Path, spec: &Spec, setting: Setting) -> Result<(Steps, AllocatorResult)> {
     let kind = match &spec.choice {
         Choice::InProcess(kind) if kind.in_region() => kind,
@@ -29,6 +29,7 @@ pub fn replay(file: &Path, spec: &Spec, setting: Setting) -> Result<(Steps, Allo
         ),
     };
     let steps = describe(file)?;
+    steps.live(file, false)?;
     memory::affordable("a heap", kind.heap_bytes(setting.heap, &steps) as u64)?;
     let row = single::check_fed(spec, kind, &steps, &mut Feed::open(file)?, setting)?;
     Ok((steps, row))

@@ -220,6 +220,41 @@ fn a_trace_that_there_is_no_memory_for_is_refused() {
 }
 
 #[test]
+fn a_trace_without_live_bytes_is_refused_by_the_name_of_its_file() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("zero.sft");
+    let file = path.to_str().expect("a plain name");
+    let one = |size| {
+        let (id, call) = (0, Call::Malloc);
+        vec![Event::new(0, Op::Alloc { id, size, call })]
+    };
+    let page = directory.path().join("page.html");
+    let page = page.to_str().expect("a plain name");
+    let replay = ["replay", file, "--allocator", "tlsf"];
+    let refused = |args: &[&str], mend: &str| {
+        let line = error_line(&run(args), 2);
+        let says = format!("{file}: nothing is ever live; there is nothing to replay: {mend}");
+        assert!(line.contains(&says), "{args:?}: {line}");
+    };
+    for events in [Vec::new(), one(0)] {
+        let trace = Trace::new("zero", events).expect("a sound trace");
+        std::fs::write(&path, trace.to_bytes()).expect("a file");
+        for args in [
+            &replay[..],
+            &[&replay[..], &["--stream"]].concat(),
+            &["compare", "bundled:emacs", file],
+            &["report", file, "-o", page],
+        ] {
+            refused(args, "record a longer run");
+        }
+    }
+    let trace = Trace::new("zero", one(1000)).expect("a sound trace");
+    std::fs::write(&path, trace.to_bytes()).expect("a file");
+    let part = [&replay[..], &["--largest", "100"]].concat();
+    refused(&part, "raise --largest");
+}
+
+#[test]
 fn long_objects_as_lists_are_refused() {
     let directory = tempfile::tempdir().expect("a directory");
     let path = directory.path().join("long.sft");
