@@ -41,8 +41,8 @@ pub(super) fn held(trace: &TraceResults) -> Option<String> {
 /// Fewer rounds, or rounds that do not agree, say nothing of time on threads.
 const SURE: usize = 3;
 
-/// How much of the recorded run its calls would be at the baseline's pace: roughly, for the run has
-/// the recorder's work in it.
+/// How much of the recorded run its calls would be at the baseline's pace: roughly, and of the
+/// program's own time more, for the run has the recorder's work in it.
 pub(super) fn share(trace: &TraceResults, baseline: &str) -> Option<String> {
     let taken = trace.recorded_cpu_ns.filter(|ns| *ns > 0)? as f64;
     let base = trace.results.iter().find(|row| row.allocator == baseline)?;
@@ -51,12 +51,12 @@ pub(super) fn share(trace: &TraceResults, baseline: &str) -> Option<String> {
         return None;
     }
     let percent = match 100.0 * calls / taken {
-        few if few < 1.0 => "less than 1".to_owned(),
-        percent => format!("{percent:.0}"),
+        few if few < 1.0 => "less than 1 % of that".to_owned(),
+        percent => format!("{percent:.0} % of that or more"),
     };
     Some(format!(
         "{} took {:.1} s of processor time, recording included; at {}'s pace its calls are roughly \
-         {percent} % of that. surefit try -- COMMAND measures the program itself.",
+         {percent}. surefit try -- COMMAND measures the program itself.",
         name(trace),
         taken / 1e9,
         short(baseline)
@@ -179,7 +179,7 @@ mod tests {
         (trace.results[1].mallocs, trace.results[1].reallocs) = (1_500_000, 500_000);
         let said = share(&trace, "system").expect("both are known");
         let words = "redis took 2.5 s of processor time, recording included; at system's pace its \
-                     calls are roughly 8 % of that.";
+                     calls are roughly 8 % of that or more.";
         assert!(said.starts_with(words), "{said}");
         trace.recorded_cpu_ns = Some(1000);
         assert_eq!(share(&trace, "system"), None, "more than all of it");
