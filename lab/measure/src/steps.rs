@@ -220,7 +220,7 @@ impl Steps {
 /// A request that no allocator here takes.
 pub(crate) fn too_large(name: &str, number: u64) -> anyhow::Error {
     anyhow!(
-        "{name}: event {number}: a request of 4 GiB or more cannot be replayed; leave it out of the trace"
+        "{name}: event {number}: a request of 4 GiB or more cannot be replayed; compare, replay and report leave it out with --largest 1G"
     )
 }
 

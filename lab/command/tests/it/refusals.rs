@@ -255,6 +255,25 @@ fn a_trace_without_live_bytes_is_refused_by_the_name_of_its_file() {
 }
 
 #[test]
+fn a_request_of_four_gibibytes_can_be_left_out_as_the_refusal_says() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("huge.sft");
+    let event = |(id, size)| {
+        let call = Call::Malloc;
+        Event::new(0, Op::Alloc { id, size, call })
+    };
+    let events = [(0, 1000), (1, 4 << 30)].map(event).to_vec();
+    let trace = Trace::new("huge", events).expect("a sound trace");
+    std::fs::write(&path, trace.to_bytes()).expect("a file");
+    let file = path.to_str().expect("a plain name");
+    let replay = ["replay", file, "--rounds", "1", "--allocator", "tlsf"];
+    let line = error_line(&run(&replay), 2);
+    assert!(line.contains("event 1: ") && line.contains("--largest 1G"));
+    let part = [&replay[..], &["--heap", "1M", "--largest", "1G"]].concat();
+    assert!(run(&part).status.success());
+}
+
+#[test]
 fn long_objects_as_lists_are_refused() {
     let directory = tempfile::tempdir().expect("a directory");
     let path = directory.path().join("long.sft");
