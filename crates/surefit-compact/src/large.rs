@@ -221,10 +221,10 @@ impl<W: Width> Heap<'_, W> {
     #[cold]
     pub(crate) fn now_or_ever(&self, len: usize, why: Refused) -> Refused {
         let limit = self.engine.pages.memory.len();
-        if len > limit {
-            Refused::TooLarge { limit }
-        } else {
-            why
+        match why {
+            Refused::NoPage | Refused::NoHandle if len > limit => Refused::TooLarge { limit },
+            // Above a limit, its bytes say more.
+            why => why,
         }
     }
 

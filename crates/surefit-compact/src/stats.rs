@@ -147,7 +147,9 @@ impl<'m, W: Width> Heap<'m, W> {
     /// # Errors
     /// What is exhausted.
     pub fn can_serve(&self, lens: &[usize]) -> Result<(), Refused> {
-        self.engine.can_serve(&self.demand_of(lens)?)
+        let served = self.engine.can_serve(&self.demand_of(lens)?);
+        let longest = lens.iter().copied().max().unwrap_or(0);
+        served.map_err(|why| self.now_or_ever(longest, why))
     }
 
     /// Whether byte objects of all these lengths, aligned to eight, could be allocated if all live

@@ -99,7 +99,15 @@ fn what_does_not_fit_is_refused_and_leaves_nothing_behind() {
     let mut memory = vec![MaybeUninit::uninit(); 256 << 10];
     let heap = Heap::new(&mut memory, &config).unwrap();
     let local = heap.register().unwrap();
-    let refused = local.alloc_zeroed(layout(1 << 20)).unwrap_err();
+    let Err(Refused::TooLarge { limit }) = local.alloc_zeroed(layout((256 << 10) + 1)) else {
+        panic!("the region is shorter");
+    };
+    assert!((240 << 10) < limit && limit <= 256 << 10, "{limit}");
+    for len in [limit + 1, 1 << 20, isize::MAX as usize] {
+        let refused = local.alloc_zeroed(layout(len)).unwrap_err();
+        assert_eq!(refused, Refused::TooLarge { limit }, "{len}");
+    }
+    let refused = local.alloc_zeroed(layout(limit)).unwrap_err();
     assert!(
         matches!(refused, Refused::NoPage | Refused::NoHandle),
         "{refused}"
@@ -109,6 +117,8 @@ fn what_does_not_fit_is_refused_and_leaves_nothing_behind() {
     let mut bytes = local.alloc_zeroed(layout(100_000)).unwrap();
     heap.write_at(&mut bytes, 0, &[7; 100_000]).unwrap();
     let refused = local.resize(&mut bytes, layout(1 << 20)).unwrap_err();
+    assert_eq!(refused, Refused::TooLarge { limit });
+    let refused = local.resize(&mut bytes, layout(limit)).unwrap_err();
     assert!(
         matches!(refused, Refused::NoPage | Refused::NoHandle),
         "{refused}"

@@ -53,18 +53,18 @@ these forms, or several at once: then all of them are live at once, and are adde
       pieces has several page-blocks. Optional keys: largest_request_bytes (the largest request),
       align_bytes, resized_bytes (the largest resized object).
   [[budgets]]
-      a further budget of either form, used at the same time: all budgets of a file are added up.
+      a further budget of any of these forms, used at the same time: all budgets of a file are added up.
   [[per_class]]
   request_bytes = 48
   objects = 200
       for each size, at most that many objects of just this size at once; the key align_bytes is
-      optional. Objects of any size up to a limit are a demand of the second form. An object that is
+      optional. Objects of any size up to a limit are a demand of the forms above. An object that is
       resized counts at both lengths meanwhile; resized_bytes counts for the other forms.
   threads = 4
   pins = 2
       for --allocator 1-cf or n-cf: the threads that use the heap at once, and the objects that
       their guards pin besides. Optional key: largest_pinned_bytes.
-In JSON the first is {\"request_bytes\": 65536, \"largest_request_bytes\": 256}, and the last is
+In JSON the first is {\"request_bytes\": 65536, \"largest_request_bytes\": 256}, and per_class is
 {\"per_class\": [{\"request_bytes\": 48, \"objects\": 200}]}.
 
 Examples: printf 'request_bytes = 65536\\nlargest_request_bytes = 256\\n' > demand.toml

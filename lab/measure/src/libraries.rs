@@ -3,17 +3,15 @@
 //! ```text
 //! mimalloc, jemalloc, tcmalloc    in the folders of the system
 //! surefit-malloc                  SUREFIT_MALLOC_LIBRARY=PATH; beside this program, or where a build
-//!                                 puts it; in the folders of the system; where a build in the
-//!                                 current directory put it, if that is the user's checkout
+//!                                 puts it; in the folders of the system
 //! ```
+//! The current directory is not looked into: it may be somebody else's.
 
 use std::env;
 use std::fs;
-#[cfg(unix)]
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 use object::read::elf::ElfFile64;
 use object::{Endianness, Object as _, ObjectSymbol as _};
 
@@ -63,7 +61,7 @@ pub const KNOWN: [Known; 4] = [
     Known {
         name: OURS,
         mend: "cargo build --profile preload -p surefit-malloc --example surefit_malloc, \
-               then run surefit in the same folder; or set SUREFIT_MALLOC_LIBRARY=PATH",
+               then SUREFIT_MALLOC_LIBRARY=target/preload/examples/libsurefit_malloc.so",
         files: &["libsurefit_malloc.so"],
     },
 ];
@@ -100,8 +98,7 @@ impl Known {
         }
         let exe = env::current_exe().unwrap_or_default();
         let built = exe.parent().and_then(|folder| self.built(folder));
-        let found = built.or_else(|| self.find_in(&folders));
-        Ok(found.or_else(|| self.in_checkout(&env::current_dir().ok()?)))
+        Ok(built.or_else(|| self.find_in(&folders)))
     }
 
     /// Its best file in these folders.
@@ -118,29 +115,6 @@ impl Known {
         let target = folder.parent()?;
         self.find_in(&[folder, &target.join("preload/examples")])
     }
-
-    /// Where a build puts it in a checkout of this project. The folder, the crate's manifest and
-    /// the library are the user's own: what somebody else left in a folder that all may write to
-    /// is not loaded.
-    fn in_checkout(&self, folder: &Path) -> Option<PathBuf> {
-        let manifest = folder.join("crates/surefit-malloc/Cargo.toml");
-        let library = self.find_in(&[&folder.join("target/preload/examples")])?;
-        let is_own = [folder, &manifest, &library].into_iter().all(is_own);
-        is_own.then_some(library)
-    }
-}
-
-/// Whether a file is there and belongs to the user of this process; not where that is unknown.
-#[cfg(unix)]
-fn is_own(file: &Path) -> bool {
-    let owner = |file: &Path| fs::metadata(file).ok().map(|file| file.uid());
-    owner(file).is_some() && owner(file) == owner(Path::new("/proc/self"))
-}
-
-/// Whether a file is there and belongs to the user of this process; not where that is unknown.
-#[cfg(not(unix))]
-fn is_own(_: &Path) -> bool {
-    false
 }
 
 /// The known library whose file is called so, wherever it lies.
@@ -176,8 +150,9 @@ pub fn preloadable(what: &str, file: &Path) -> Result<PathBuf> {
         !text.contains([' ', ':']),
         "{what}: {text}: the loader takes no path with a space or a colon; link it elsewhere"
     );
+    let bytes = fs::read(&file).with_context(|| format!("{what}: {text}: cannot be read"))?;
     ensure!(
-        exports_malloc(&fs::read(&file)?),
+        exports_malloc(&bytes),
         "{what}: {text} exports no malloc; name a malloc library"
     );
     Ok(file)
@@ -227,26 +202,6 @@ mod tests {
         let file = examples.join("libsurefit_malloc.so");
         fs::write(&file, "").expect("a file");
         assert_eq!(ours.built(&release), Some(file));
-    }
-
-    #[cfg(target_os = "linux")]
-    #[test]
-    fn ours_is_found_in_a_checkout_and_in_no_other_folder() {
-        let ours = known(OURS).expect("known");
-        let folder = tempfile::tempdir().expect("a folder");
-        let examples = folder.path().join("target/preload/examples");
-        fs::create_dir_all(&examples).expect("a folder");
-        let file = examples.join("libsurefit_malloc.so");
-        fs::write(&file, "").expect("a file");
-        assert_eq!(ours.in_checkout(folder.path()), None);
-        let member = folder.path().join("crates/surefit-malloc");
-        fs::create_dir_all(&member).expect("a folder");
-        fs::write(member.join("Cargo.toml"), "").expect("a file");
-        assert_eq!(ours.in_checkout(folder.path()), Some(file.clone()));
-        // Only the superuser can give a file away.
-        if std::os::unix::fs::chown(&file, Some(54_321), None).is_ok() {
-            assert_eq!(ours.in_checkout(folder.path()), None);
-        }
     }
 
     #[test]

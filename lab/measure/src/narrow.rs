@@ -13,6 +13,9 @@ const CONTINUED: [&str; 7] = [
     "least", "greatest", "most", "min", "max", "mean", "paper to",
 ];
 
+/// A comma of a word that is too long: a line may end here, and a blank is only for that.
+const BREAK: &str = ",\u{1} ";
+
 impl Grid {
     /// As [`Grid::to_text`], in lines of at most `width` columns, as far as single words and
     /// figures allow. If the table is too wide, its heads have several lines, and then the widest
@@ -66,13 +69,15 @@ impl Grid {
         };
         for row in &mut self.rows {
             if let Some(cell) = row.get_mut(column) {
-                let is_long = cell.split(' ').any(|word| word.chars().count() > most);
-                let words = if is_long {
-                    cell.replace(',', ", ")
-                } else {
-                    cell.clone()
-                };
-                *cell = filled(&words, "", "", most);
+                let words = cell
+                    .split(' ')
+                    .map(|word| match word.chars().count() > most {
+                        true => word.replace(',', BREAK),
+                        false => word.to_owned(),
+                    });
+                let words = words.collect::<Vec<_>>().join(" ");
+                let lines = filled(&words, "", "", most);
+                *cell = lines.replace(BREAK, ",").replace(BREAK.trim_end(), ",");
             }
         }
     }
@@ -170,6 +175,22 @@ mod tests {
         assert!(text.contains("one row of a table has a"), "{text}");
         assert_eq!(text.matches("ns").count(), 1, "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= 30));
+    }
+
+    #[test]
+    fn a_long_word_is_broken_after_its_commas_and_stays_what_is_typed() {
+        let spec = "cf:k=1,pieces=off,width=16,page=1K";
+        let text = grid(&["spec", "ns"], &[&[&format!("{spec} or"), "2"]]).to_text_across(26);
+        assert!(
+            text.lines().all(|line| line.chars().count() <= 26),
+            "{text}"
+        );
+        let words = text
+            .lines()
+            .skip(1)
+            .map(|line| line.trim_end_matches('2').trim());
+        let joined: String = words.collect();
+        assert!(joined.starts_with(spec), "{text}");
     }
 
     #[test]

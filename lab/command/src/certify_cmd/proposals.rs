@@ -3,7 +3,7 @@
 //! Every mix of the values below is certified. Keys that the user gave are kept. What cannot be
 //! (pieces larger than a page, words too short for so many pages) is left out.
 
-use anyhow::{Context, Result};
+use anyhow::{Result, bail};
 use surefit_measure::progress::Progress;
 use surefit_measure::spec::Spec;
 
@@ -102,10 +102,13 @@ pub(super) fn find(asked: &Asked, spec: &Spec) -> Result<Proposals> {
             proposal,
         })
     };
+    let Some(cheapest) = least(None) else {
+        // What is wrong with the demand is wrong for every configuration.
+        report(asked, spec)?;
+        bail!("no configuration serves the demand");
+    };
     Ok(Proposals {
-        cheapest: least(None)
-            .context("no configuration serves the demand")?
-            .clone(),
+        cheapest: cheapest.clone(),
         contiguous: least(Some(WHOLE)).cloned(),
         choices: open
             .iter()

@@ -9,7 +9,7 @@ use surefit_recorder::read::Described;
 const TIMES: u64 = 10;
 
 /// A program with fewer events that began one without a trace is taken for a wrapper of that.
-const FEW: u64 = 1000;
+pub(super) const FEW: u64 = 1000;
 
 /// The log of the program that is meant.
 #[derive(Debug, Default)]
@@ -18,7 +18,8 @@ pub(super) struct Chosen {
     pub(super) log: Option<usize>,
     /// What began it, if that is not COMMAND alone, and how.
     pub(super) by: Option<String>,
-    /// The process of it that has no log, if that is known: what began it there is not meant.
+    /// The process of it that has no log, if that is known: what began it there is not meant, and
+    /// has no trace if it has few events.
     pub(super) without: Option<u32>,
     /// Why there is no trace of it, if that is known.
     pub(super) why_not: Option<String>,

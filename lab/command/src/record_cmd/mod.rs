@@ -25,7 +25,7 @@ use surefit_recorder::session::{self, Session, Stacks, StartError, Unwinding};
 use surefit_recorder::{LIBRARY, sites};
 
 use crate::trace_file;
-use chosen::chosen;
+use chosen::{FEW, chosen};
 use facts::{Asked, Watched};
 use report::{Document, Recorded};
 
@@ -292,7 +292,7 @@ fn traces(
     let mut others = 1;
     for (index, mut reader) in readers.into_iter().enumerate() {
         let log = reader.described().clone();
-        if is_meant(log.pid) && !log.forked {
+        if is_meant(log.pid) && !log.forked && log.events < FEW {
             continue;
         }
         if log.events == 0 {

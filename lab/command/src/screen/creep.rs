@@ -11,6 +11,12 @@ use super::words::{listed, short};
 /// Means this close count as equal.
 const EQUAL: f64 = 1.01;
 
+/// With fewer mallocs than this, more are suggested.
+const FEW: usize = 3;
+
+/// How more mallocs are compared.
+const MORE: &str = "--allocators system,jemalloc,mimalloc,tcmalloc,surefit-malloc";
+
 /// What mallocs hold over time, and what would hold less if one of them creeps.
 pub(super) fn lines(trace: &TraceResults) -> Vec<String> {
     let mallocs = trace.results.iter().filter(|row| is_malloc(&row.allocator));
@@ -25,6 +31,11 @@ pub(super) fn lines(trace: &TraceResults) -> Vec<String> {
     let mut lines: Vec<_> = ranked(&mallocs).into_iter().collect();
     if creeps {
         lines.extend(less(trace, &mallocs));
+        if mallocs.len() < FEW {
+            lines.push(format!(
+                "More mallocs, of those that this machine has: {MORE}."
+            ));
+        }
     }
     lines
 }
@@ -215,6 +226,8 @@ mod tests {
                  valley or at the end; surefit-malloc's heap, if the program moves objects where \
                  surefit_defrag_hint says so, 1.01 x live in the mean, 1.10 x in its worst valley or \
                  at the end.",
+                "More mallocs, of those that this machine has: --allocators \
+                 system,jemalloc,mimalloc,tcmalloc,surefit-malloc.",
             ]
         );
     }
@@ -241,7 +254,7 @@ mod tests {
         assert!(!unmoved.contains("moves objects, "), "{unmoved}");
         let mut alone = trace(vec![system()]);
         alone.hinted = None;
-        assert_eq!(lines(&alone).len(), 1);
+        assert_eq!(lines(&alone).len(), 2);
     }
 
     #[test]

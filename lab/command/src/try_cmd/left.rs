@@ -4,6 +4,7 @@
 //! Nobody counts what they take, and they are in the way of the next run: they hold its ports. So
 //! they become children of this command, which ends them, and says so.
 
+use std::collections::HashSet;
 use std::fs;
 use std::process;
 use std::thread;
@@ -16,7 +17,7 @@ use rustix::process::{
 use surefit_measure::error::one_line;
 
 /// How long they may take to end by themselves, as helpers do whose program has ended.
-const GRACE: Duration = Duration::from_secs(1);
+const GRACE: Duration = Duration::from_secs(3);
 
 /// How long they may take when they are asked to.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -34,47 +35,42 @@ pub(super) fn adopt() -> Result<()> {
 /// # Errors
 /// Something went on: its name.
 pub(super) fn nothing(program: &str) -> Result<()> {
-    if all_end(GRACE) {
-        return Ok(());
-    }
-    let names: Vec<_> = children().into_iter().map(|child| child.name).collect();
-    signal(Signal::TERM);
-    if !all_end(PATIENCE) {
-        signal(Signal::KILL);
-        all_end(PATIENCE);
-    }
-    let Some(first) = names.first() else {
+    let left = wait(GRACE, None);
+    let Some(first) = left.first() else {
         return Ok(());
     };
+    let ended = wait(PATIENCE, Some(Signal::TERM)).is_empty()
+        || wait(PATIENCE, Some(Signal::KILL)).is_empty();
+    let now = match ended {
+        true => "was ended now",
+        false => "cannot be ended",
+    };
     bail!(
-        "{program} ended, but {first}, which it had started, went on, and was ended now; its time \
-         and memory do not count: let a script exec its program, and keep a server in the \
-         foreground"
+        "{program} ended, but {} went on, and {now}; its time and memory do not count: let a \
+         script exec its program, and keep a server in the foreground",
+        first.name
     );
 }
 
-/// Whether nothing is left within so long.
-fn all_end(within: Duration) -> bool {
+/// Waits so long, at most, until nothing is left, and returns what is. Each process gets the signal
+/// once, also one that is left when its own parent has ended.
+fn wait(most: Duration, signal: Option<Signal>) -> Vec<Child> {
     let begun = Instant::now();
+    let mut asked = HashSet::new();
     loop {
         for child in children() {
             // One that has ended is gone after this.
             let _ = waitpid(Some(child.pid), WaitOptions::NOHANG);
+            if let Some(signal) = signal.filter(|_| asked.insert(child.pid)) {
+                // It may have ended meanwhile.
+                let _ = kill_process(child.pid, signal);
+            }
         }
-        if children().is_empty() {
-            return true;
-        }
-        if begun.elapsed() > within {
-            return false;
+        let left = children();
+        if left.is_empty() || begun.elapsed() > most {
+            return left;
         }
         thread::sleep(LOOK);
-    }
-}
-
-fn signal(signal: Signal) {
-    for child in children() {
-        // It may have ended meanwhile.
-        let _ = kill_process(child.pid, signal);
     }
 }
 

@@ -5,6 +5,7 @@ mod left;
 mod mallocs;
 mod once;
 mod report;
+mod sampled;
 
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -18,6 +18,7 @@ use surefit_os::resident;
 
 use super::left;
 use super::mallocs::Malloc;
+use super::sampled::Sampler;
 
 /// What is run.
 pub(super) struct Run<'a> {
@@ -35,6 +36,8 @@ pub(super) struct Took {
     pub(super) wall_ns: u64,
     /// Absent if it is not above what this command has, which the system counts as the program's.
     pub(super) peak_resident_bytes: Option<u64>,
+    /// The mean over time of the first process; absent if it ran too shortly.
+    pub(super) mean_resident_bytes: Option<u64>,
 }
 
 /// How long a server may take to end when it is asked to.
@@ -65,14 +68,19 @@ pub(super) fn run(run: &Run<'_>, malloc: &Malloc) -> Result<Took> {
     let child =
         child.with_context(|| format!("cannot run {}", run.command[0].to_string_lossy()))?;
     let pid = pid(&child)?;
+    let resident = Sampler::start(pid);
     let ended = ended(child);
     let loaded = run.load.map(put_load);
-    let ((status, taken), is_asked) = match loaded {
-        Some(_) => asked_to_end(&ended, pid)?,
-        None => (ended.recv()??, false),
+    let ended = match loaded {
+        Some(_) => asked_to_end(&ended, pid),
+        None => ended
+            .recv()?
+            .map(|ended| (ended, false))
+            .map_err(Into::into),
     };
     let wall_ns = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
     let left = left::nothing(&one_line(&run.command[0].to_string_lossy()));
+    let ((status, taken), is_asked) = ended?;
     // A server that was asked to end may end as it likes, but by no other signal. One that ended
     // before is why a load fails.
     let by_another = status.signal().is_some_and(|signal| signal != TERM);
@@ -83,6 +91,7 @@ pub(super) fn run(run: &Run<'_>, malloc: &Malloc) -> Result<Took> {
     Ok(Took {
         cpu_ns: taken.cpu_ns,
         wall_ns,
+        mean_resident_bytes: resident.mean(),
         peak_resident_bytes: Some(taken.peak_resident_bytes).filter(|peak| *peak > floor),
     })
 }

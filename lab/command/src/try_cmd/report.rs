@@ -64,6 +64,9 @@ pub(crate) struct Row {
     /// The peak of resident memory of the largest process; absent in a round in which it was not
     /// above that of this command.
     peak_resident_bytes: Vec<Option<u64>>,
+    /// The mean over time of the resident memory of the first process; absent in a round that was
+    /// too short.
+    mean_resident_bytes: Vec<Option<u64>>,
     /// Processor time over glibc's, round by round.
     #[serde(skip_serializing_if = "Option::is_none")]
     cpu_over_glibc: Option<Ratio>,
@@ -89,6 +92,7 @@ impl Row {
             cpu_ns: Vec::new(),
             wall_ns: Vec::new(),
             peak_resident_bytes: Vec::new(),
+            mean_resident_bytes: Vec::new(),
             cpu_over_glibc: None,
             wall_over_glibc: None,
             resident_over_glibc: None,
@@ -109,6 +113,7 @@ impl Row {
         self.cpu_ns.push(took.cpu_ns);
         self.wall_ns.push(took.wall_ns);
         self.peak_resident_bytes.push(took.peak_resident_bytes);
+        self.mean_resident_bytes.push(took.mean_resident_bytes);
     }
 
     pub(super) fn fail(&mut self, why: String) {
@@ -117,9 +122,20 @@ impl Row {
 
     /// The peaks, if each round has one.
     fn resident(&self) -> Option<Vec<f64>> {
-        let peaks = self.peak_resident_bytes.iter();
-        peaks.map(|peak| Some((*peak)? as f64)).collect()
+        known(&self.peak_resident_bytes)
     }
+
+    /// The median of the rounds' means over time, if each round has one.
+    fn mean(&self) -> Option<Size> {
+        let mean = median(&known(&self.mean_resident_bytes)?)?;
+        Some(Size(mean as u64))
+    }
+}
+
+/// The figures, if there are all.
+fn known(figures: &[Option<u64>]) -> Option<Vec<f64>> {
+    let figures = figures.iter();
+    figures.map(|figure| Some((*figure)? as f64)).collect()
 }
 
 fn floats(figures: &[u64]) -> Vec<f64> {
@@ -192,6 +208,7 @@ impl Document {
         let failed = self.mallocs.iter();
         let failed = failed.filter_map(|row| Some((row, row.failed()?)));
         lines.extend(failed.map(|(row, why)| wrapped(&format!("{}: {}", row.name, one_line(why)))));
+        lines.extend(self.over_time().map(|text| wrapped(&text)));
         lines.push(wrapped(&self.verdict()));
         lines.join("\n") + "\n"
     }
@@ -227,6 +244,17 @@ impl Document {
                 .collect(),
             text_columns: 1,
         }
+    }
+
+    /// What the first process held over time, if it ran long enough under every malloc.
+    fn over_time(&self) -> Option<String> {
+        let ran = self.mallocs.iter().filter(|row| row.failed.is_none());
+        let means = ran.map(|row| Some(format!("{} {}", self.shown(&row.name), row.mean()?)));
+        let means: Vec<_> = means.collect::<Option<_>>()?;
+        let means = means.join(", ");
+        Some(format!(
+            "Resident in the mean over time, of the first process: {means}."
+        ))
     }
 
     /// What all rounds say, in one sentence.
@@ -325,6 +353,7 @@ mod tests {
                 cpu_ns: cpu * 1_000_000,
                 wall_ns: cpu * 2_000_000,
                 peak_resident_bytes: Some(peak << 20).filter(|peak| *peak > 0),
+                mean_resident_bytes: None,
             });
         }
         row
@@ -427,6 +456,29 @@ In every round one, two each take less processor time than glibc, and glibc has 
         assert_eq!(near.least_cpu, None);
         let alone = document(vec![row(BASE, &[(1, 1); 5])]);
         assert!(alone.to_text(80).ends_with("No verdict: only glibc ran.\n"));
+    }
+
+    #[test]
+    fn what_is_held_over_time_is_said_if_every_round_knows_it() {
+        let mut rows = vec![row(BASE, &[]), row("small", &[])];
+        for (row, mean) in rows.iter_mut().zip([30, 20]) {
+            for bytes in [mean << 20, mean << 20, 1] {
+                row.add(Took {
+                    cpu_ns: 1,
+                    wall_ns: 1,
+                    peak_resident_bytes: Some(1),
+                    mean_resident_bytes: Some(bytes),
+                });
+            }
+        }
+        let known = Document::new(&["redis".into()], 3, Some("jemalloc"), rows);
+        let text = known.to_text(100);
+        let said = "\
+Resident in the mean over time, of the first process: its own jemalloc 31.5 MB, small 21.0 MB.
+";
+        assert!(text.contains(said), "{text}");
+        let unknown = document(vec![row(BASE, &[(9, 9); 3])]).to_text(80);
+        assert!(!unknown.contains("over time"), "{unknown}");
     }
 
     #[test]

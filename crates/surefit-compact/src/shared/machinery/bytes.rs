@@ -198,10 +198,14 @@ impl<R: RawMutex, G: Granularity> Objects<'_, R, G> {
         layout: Layout,
         zeroed: bool,
     ) -> Result<u32, Refused> {
-        if layout.size() > self.piece_bytes() {
-            return self.allocate_in_pieces(slot, instance, layout, zeroed);
+        if layout.size() <= self.piece_bytes() {
+            return self.allocate_block(slot, instance, layout, zeroed);
         }
-        self.allocate_block(slot, instance, layout, zeroed)
+        let limit = self.engine.pages.memory.len();
+        if layout.size() > limit {
+            return Err(Refused::TooLarge { limit });
+        }
+        self.allocate_in_pieces(slot, instance, layout, zeroed)
     }
 
     /// Allocates one page-block, for a contiguous object or for a piece.
