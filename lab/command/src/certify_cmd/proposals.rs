@@ -104,8 +104,9 @@ pub(super) fn find(asked: &Asked, spec: &Spec) -> Result<Proposals> {
     };
     let Some(cheapest) = least(None) else {
         // What is wrong with the demand is wrong for every configuration.
-        report(asked, spec)?;
-        bail!("no configuration serves the demand");
+        let why = report(asked, spec).err();
+        let why = why.map_or_else(String::new, |why| format!(": {why:#}"));
+        bail!("no configuration serves the demand{why}");
     };
     Ok(Proposals {
         cheapest: cheapest.clone(),
