@@ -94,7 +94,8 @@ impl<'h, 'm, R: RawMutex, G: Granularity> Local<'h, 'm, R, G> {
     ///
     /// # Errors
     /// The resource that is exhausted; [`Refused::TooLarge`] above the bytes of the region, or
-    /// above a page if the configuration has no pieces; [`Refused::TooAligned`] if the alignment exceeds a page.
+    /// above a page if the configuration has no pieces; [`Refused::TooAligned`] if the alignment
+    /// exceeds a page.
     ///
     /// # Complexity
     /// As [`Local::insert`], once for each piece and once for the spine.
