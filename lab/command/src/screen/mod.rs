@@ -137,8 +137,8 @@ fn trace_within(trace: &TraceResults, notes: &Notes, width: usize) -> String {
     screen
 }
 
-/// What follows from the table of a trace: one paragraph on who is best, then one line for each
-/// particular.
+/// What follows from the table of a trace: what the times are worth, one paragraph on who is best,
+/// then one line for each particular.
 pub(crate) fn lines(trace: &TraceResults, notes: &Notes) -> Vec<String> {
     let mut lines = Vec::new();
     match &trace.beside_malloc {
@@ -154,15 +154,16 @@ pub(crate) fn lines(trace: &TraceResults, notes: &Notes) -> Vec<String> {
     }
     let moving = notes.moving.map(|(row, _)| row);
     let (best, duels) = verdict::sentences(trace, &notes.baseline, moving);
+    // What an answer is worth stands before it.
+    lines.extend(answers::threads(trace));
+    lines.extend(answers::share(trace, &notes.baseline));
     lines.push(best);
     lines.extend(duels);
     lines.extend(answers::held(trace));
-    lines.extend(answers::share(trace, &notes.baseline));
     lines.extend(creep::lines(trace));
     lines.extend(verdict::saved(trace));
     lines.extend(verdict::failures(trace));
     lines.extend(smaller_lines(trace));
-    lines.extend(answers::threads(trace));
     lines
 }
 
