@@ -70,6 +70,21 @@ fn a_program_that_is_started_without_the_recorder_is_an_error_and_leaves_no_trac
 }
 
 #[test]
+fn what_did_much_before_it_gave_way_to_a_program_without_the_recorder_keeps_its_trace() {
+    let folder = folder();
+    let much = "i=0; while [ $i -lt 3000 ]; do i=$((i+1)); done; exec env -i \"$0\" many";
+    let output = wrapped(&folder, much);
+    let said = said(&output);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("env replaced itself by"), "{said}");
+    assert!(!folder.path().join("a.sft.zst").exists(), "{said}");
+    let mut kept = folder.path().read_dir().expect("a folder");
+    let kept = kept.next().expect("a trace").expect("a file").path();
+    let trace = Trace::load(&kept).expect("sound");
+    assert!(trace.events().len() >= 1000, "{}: {said}", kept.display());
+}
+
+#[test]
 fn a_program_that_could_not_be_begun_is_none_that_is_missing() {
     let folder = folder();
     let output = wrapped(&folder, "exec env -i ./no-such-program");
