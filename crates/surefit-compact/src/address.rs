@@ -40,7 +40,9 @@ pub(crate) struct AddressTable<W: Width> {
     origin: Origin,
     /// Offset below which the table needs another page to grow.
     pub(crate) floor: Cell<usize>,
-    pub(crate) free: Cell<W::Word>,
+    /// The number of the free entry that is taken next, or that of a word which
+    /// names nothing.
+    pub(crate) free: Cell<W::Count>,
     pub(crate) made: Cell<u32>,
     pub(crate) retired: Cell<u32>,
     /// L2, in `entries/lent.rs`.
@@ -58,7 +60,7 @@ impl<W: Width> AddressTable<W> {
             top,
             origin: memory.origin(top.wrapping_sub(all)),
             floor: Cell::new(floor),
-            free: Cell::new(W::Word::NIL),
+            free: Cell::new(W::Count::new(W::Word::NIL.get())),
             made: Cell::new(0),
             retired: Cell::new(0),
             lent: Cell::new(0),
@@ -75,13 +77,13 @@ impl<W: Width> AddressTable<W> {
     /// Whether no entry is free, so that a new one must be made.
     #[inline]
     pub(crate) fn has_no_free(&self) -> bool {
-        self.free.get() == W::Word::NIL
+        self.free.get().get() == W::Word::NIL.get()
     }
 
     /// Whether the next entry must be a new one, and has no room.
     #[inline]
     pub(crate) fn is_exhausted(&self) -> bool {
-        self.free.get() == W::Word::NIL && !self.fits_another()
+        self.has_no_free() && !self.fits_another()
     }
 
     #[inline]
@@ -105,7 +107,7 @@ impl<W: Width> AddressTable<W> {
 
     /// Whether words can number another entry.
     pub(crate) fn can_number_another(&self) -> bool {
-        self.free.get() != W::Word::NIL || self.made.get() < W::Word::NIL.get()
+        !self.has_no_free() || self.made.get() < W::Word::NIL.get()
     }
 
     #[inline]
@@ -156,7 +158,7 @@ impl<W: Width> AddressTable<W> {
         debug_assert!(!self.has_no_free());
         let entry = self.free.get().get();
         let word = self.word(memory, entry);
-        self.free.set(word.get());
+        self.free.set(W::Count::new(word.get().get()));
         (entry, word)
     }
 
@@ -244,8 +246,9 @@ impl<W: Width> AddressTable<W> {
     /// Frees an entry whose generation is that of its next object.
     #[inline]
     pub(crate) fn link(&self, memory: &Memory<'_>, entry: u32) {
-        self.word(memory, entry).set(self.free.get());
-        self.free.set(W::Word::new(entry));
+        self.word(memory, entry)
+            .set(W::Word::new(self.free.get().get()));
+        self.free.set(W::Count::new(entry));
     }
 
     /// Frees, all at once, every entry whose bit is not set, including entries that were free
@@ -275,7 +278,7 @@ impl<W: Width> AddressTable<W> {
                 free = W::Word::new(first + bit);
             }
         }
-        self.free.set(free);
+        self.free.set(W::Count::new(free.get()));
         self.made.set(made);
     }
 

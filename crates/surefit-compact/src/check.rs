@@ -61,7 +61,7 @@ impl<'m, W: Width> Engine<'m, W> {
     /// The page that a link names. It must be an opened page.
     fn opened_page(
         &self,
-        word: W::Word,
+        word: W::Count,
         invariant: &'static str,
     ) -> Result<Page<'m, W>, Corruption> {
         let page = (word.get() < self.frontier.get()).then(|| self.pages.page(word.get()));
@@ -122,9 +122,9 @@ impl<'m, W: Width> Engine<'m, W> {
 
     fn check_free_pages(&self) -> Result<(), Corruption> {
         let count = self.free_page_count.get();
-        let (mut found, mut before) = (0, W::Word::NIL);
+        let (mut found, mut before) = (0, W::Count::NIL);
         let mut link = self.free_pages.get();
-        while link != W::Word::NIL {
+        while link != W::Count::NIL {
             let page = self.opened_page(link, "P2")?;
             let at = page.id.index();
             ensure(page.used() == 0, "P2", "a free page has used blocks", at)?;
@@ -197,9 +197,9 @@ impl<'m, W: Width> Engine<'m, W> {
         class: SizeClass,
         sums: ClassSums,
     ) -> Result<(), Corruption> {
-        let (mut found, mut before) = (0, W::Word::NIL);
+        let (mut found, mut before) = (0, W::Count::NIL);
         let mut link = state.head.get();
-        while link != W::Word::NIL {
+        while link != W::Count::NIL {
             let page = self.opened_page(link, "H2")?;
             let at = page.id.index();
             let own = page.record.class.get() == class && page.used() > 0;
@@ -275,7 +275,7 @@ impl<'m, W: Width> Engine<'m, W> {
             ensure(!twice, "T1", "an entry is parked twice", at)?;
             link = self.link(entry).get();
         }
-        let ends = link == W::Word::NIL;
+        let ends = link == W::Count::NIL;
         ensure(ends, "T1", "more pairs are linked than are parked", at)
     }
 
@@ -349,9 +349,9 @@ impl<'m, W: Width> Engine<'m, W> {
             "live and parked entries are miscounted",
             used,
         )?;
-        let (mut free, mut link) = (0_u32, table.free.get());
-        while link != W::Word::NIL {
-            let entry = link.get();
+        let (mut free, mut link) = (0_u32, table.free.get().get());
+        while link != W::Word::NIL.get() {
+            let entry = link;
             ensure(entry < made, "A1", "a link names no entry", entry as usize)?;
             let dead = self.named(entry).is_none();
             ensure(dead, "A1", "a free entry is live", entry as usize)?;
@@ -368,7 +368,7 @@ impl<'m, W: Width> Engine<'m, W> {
                 "the list of free entries is a ring",
                 entry as usize,
             )?;
-            link = table.word(&self.pages.memory, entry).get();
+            link = table.word(&self.pages.memory, entry).get().get();
         }
         let lent = u64::from(table.lent.get());
         let sum = u64::from(self.used()) + lent + u64::from(table.retired.get()) + u64::from(free);

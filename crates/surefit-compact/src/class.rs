@@ -16,17 +16,17 @@ pub(crate) const PARKS: bool = cfg!(feature = "holes");
 #[repr(C)]
 pub(crate) struct ClassState<W: Width> {
     /// First not-full page: the one that became not-full last.
-    pub(crate) head: Cell<W::Word>,
+    pub(crate) head: Cell<W::Count>,
     /// Last not-full page: under the hole bound the reservoir.
-    pub(crate) tail: Cell<W::Word>,
+    pub(crate) tail: Cell<W::Count>,
     /// Used page-blocks: the live ones and the parked ones.
-    used: Cell<W::Word>,
+    used: Cell<W::Count>,
     /// Not-full pages.
-    not_full: Cell<W::Word>,
+    not_full: Cell<W::Count>,
     /// Pages of the class.
-    pages: Cell<W::Word>,
+    pages: Cell<W::Count>,
     /// The entry that was parked last; the page-block of each parked entry names the next one (T1).
-    pub(crate) top: Cell<W::Word>,
+    pub(crate) top: Cell<W::Count>,
     /// The number of further frees for which the compaction bound need not be checked (H5). It may
     /// be less than it could be, so two bytes are enough.
     pub(crate) credit: Cell<u16>,
@@ -47,8 +47,8 @@ fn subtract<T: Word>(cell: &Cell<T>, n: u32) {
 
 impl<W: Width> ClassState<W> {
     pub(crate) fn new() -> Self {
-        let zero = || Cell::new(W::Word::new(0));
-        let nil = || Cell::new(W::Word::NIL);
+        let zero = || Cell::new(W::Count::new(0));
+        let nil = || Cell::new(W::Count::NIL);
         Self {
             head: nil(),
             tail: nil(),
@@ -119,10 +119,10 @@ impl<W: Width> ClassState<W> {
     /// Forgets all pages, their page-blocks and what is parked; pages are then counted again.
     pub(crate) fn restart(&self) {
         for link in [&self.head, &self.tail, &self.top] {
-            link.set(W::Word::NIL);
+            link.set(W::Count::NIL);
         }
         for count in [&self.used, &self.not_full, &self.pages] {
-            count.set(W::Word::new(0));
+            count.set(W::Count::new(0));
         }
         self.credit.set(0);
         self.left.set(0);

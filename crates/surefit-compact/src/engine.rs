@@ -82,7 +82,7 @@ pub(crate) struct Engine<'m, W: Width> {
     pub(crate) block_bits: u32,
     /// Pages that were ever opened.
     pub(crate) frontier: Cell<u32>,
-    pub(crate) free_pages: Cell<W::Word>,
+    pub(crate) free_pages: Cell<W::Count>,
     pub(crate) free_page_count: Cell<u32>,
     /// Where the pages end that a heap with a limit may use.
     pub(crate) limit: Option<Limit>,
@@ -90,9 +90,9 @@ pub(crate) struct Engine<'m, W: Width> {
     pub(crate) supply: Option<&'m Supply<W>>,
     pub(crate) moved: MoveCounters,
     /// The contiguous objects over a page.
-    pub(crate) windows: Windows<W::Word>,
+    pub(crate) windows: Windows<W::Count>,
     /// A link that nobody reads, the target of stores that must have no effect.
-    pub(crate) unread: Cell<W::Word>,
+    pub(crate) unread: Cell<W::Count>,
 }
 
 // ---- locations ---------------------------------------------------------------------------------
@@ -227,7 +227,7 @@ impl<'m, W: Width> Engine<'m, W> {
             return self.allocate_in_page(class);
         }
         let page = self.allocation_end(self.class_state(class));
-        if page == W::Word::NIL || self.addresses.has_no_free() {
+        if page == W::Count::NIL || self.addresses.has_no_free() {
             return self.allocate_slowly(class);
         }
         Some(self.take_ready(class, page))
@@ -241,7 +241,7 @@ impl<'m, W: Width> Engine<'m, W> {
         }
         let state = self.class_state(class);
         let mut page = self.allocation_end(state);
-        if page == W::Word::NIL || self.addresses.has_no_free() {
+        if page == W::Count::NIL || self.addresses.has_no_free() {
             self.prepare(class)?;
             page = self.allocation_end(state);
         }
@@ -257,7 +257,7 @@ impl<'m, W: Width> Engine<'m, W> {
 
     /// Takes a block of a not-full page of a class, and a free entry, of which there must be one.
     #[inline(always)]
-    fn take_ready(&self, class: SizeClass, page: W::Word) -> u32 {
+    fn take_ready(&self, class: SizeClass, page: W::Count) -> u32 {
         let state = self.class_state(class);
         let page = self.pages.listed(page, class);
         let (entry, word) = self.addresses.take(&self.pages.memory);
@@ -278,7 +278,7 @@ impl<'m, W: Width> Engine<'m, W> {
             self.addresses.make(&self.pages.memory);
         }
         let state = self.class_state(class);
-        if self.allocation_end(state) == W::Word::NIL {
+        if self.allocation_end(state) == W::Count::NIL {
             let page = self.pages.open(self.take_page(), class);
             state.add_page();
             self.pages.push_front(state, page);
@@ -294,7 +294,7 @@ impl<'m, W: Width> Engine<'m, W> {
     }
 
     #[inline]
-    pub(crate) fn allocation_end(&self, state: &ClassState<W>) -> W::Word {
+    pub(crate) fn allocation_end(&self, state: &ClassState<W>) -> W::Count {
         match self.order {
             PageOrder::Newest => state.head.get(),
             PageOrder::Original => state.tail.get(),
@@ -381,7 +381,7 @@ impl<'m, W: Width> Engine<'m, W> {
     }
 
     #[inline]
-    pub(crate) fn source_end(&self, state: &ClassState<W>) -> W::Word {
+    pub(crate) fn source_end(&self, state: &ClassState<W>) -> W::Count {
         match self.order {
             PageOrder::Newest => state.tail.get(),
             PageOrder::Original => state.head.get(),
@@ -490,7 +490,12 @@ impl<'m, W: Width> Engine<'m, W> {
     }
 
     /// Moves a block of one not-full page into another; returns the bytes copied.
-    pub(crate) fn fill_hole(&self, state: &ClassState<W>, source: W::Word, target: W::Word) -> u64 {
+    pub(crate) fn fill_hole(
+        &self,
+        state: &ClassState<W>,
+        source: W::Count,
+        target: W::Count,
+    ) -> u64 {
         let (Some(source), Some(target)) = (self.pages.linked(source), self.pages.linked(target))
         else {
             unreachable!("holes and compaction need two not-full pages (H3)")
@@ -603,7 +608,7 @@ impl<'m, W: Width> Engine<'m, W> {
         let next = page.record.next.get();
         state.head.set(if is_full { next } else { page.id.word() });
         state.remove_not_full(u32::from(is_full));
-        if is_full & (next == W::Word::NIL) {
+        if is_full & (next == W::Count::NIL) {
             state.tail.set(next);
         }
     }

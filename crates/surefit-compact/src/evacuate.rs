@@ -93,7 +93,7 @@ impl<'m, W: Width> Engine<'m, W> {
         let page = self.pages.open(page, self.pages.geometry.largest());
         page.record.used.set(0);
         let block = self.pages.take_free(page, entry);
-        page.record.next.set(W::Word::new(pages));
+        page.record.next.set(W::Count::new(pages));
         self.locate(entry, block);
     }
 }
@@ -217,7 +217,7 @@ impl<'m, W: Width> Engine<'m, W> {
             left.for_each(|part| self.leave(self.numbered_page(part)));
             self.windows.remove_parts(old - pages);
         }
-        head.page.record.next.set(W::Word::new(pages));
+        head.page.record.next.set(W::Count::new(pages));
     }
 
     /// Frees every window whose entry is not kept. Smaller slots come first: those of a level keep

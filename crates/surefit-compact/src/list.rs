@@ -51,7 +51,7 @@ impl<'m, W: Width> PageTable<'m, W> {
         let next = page.record.next.get();
         if state.head.get() == page.id.word() {
             state.head.set(next);
-            if next == W::Word::NIL {
+            if next == W::Count::NIL {
                 state.tail.set(next);
             }
             return;
@@ -90,7 +90,7 @@ impl<'m, W: Width> PageTable<'m, W> {
     pub(crate) fn push_back(&self, state: &ClassState<W>, page: Page<'m, W>) {
         state.add_not_full(1);
         let tail = state.tail.get();
-        page.record.next.set(W::Word::NIL);
+        page.record.next.set(W::Count::NIL);
         page.record.prev.set(tail);
         match self.linked(tail) {
             Some(tail) => tail.record.next.set(page.id.word()),

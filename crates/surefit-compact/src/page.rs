@@ -52,8 +52,8 @@ const FRESH: usize = 1;
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct PageRecord<W: Width> {
-    pub(crate) prev: Cell<W::Word>,
-    pub(crate) next: Cell<W::Word>,
+    pub(crate) prev: Cell<W::Count>,
+    pub(crate) next: Cell<W::Count>,
     pub(crate) used: Cell<u16>,
     pub(crate) small: Cell<u8>,
     pub(crate) class: Cell<SizeClass>,
@@ -200,8 +200,8 @@ impl<'m, W: Width> PageTable<'m, W> {
         free: SizeClass,
     ) -> Self {
         let record = || PageRecord {
-            prev: Cell::new(W::Word::NIL),
-            next: Cell::new(W::Word::NIL),
+            prev: Cell::new(W::Count::NIL),
+            next: Cell::new(W::Count::NIL),
             used: Cell::new(0),
             small: Cell::new(0),
             class: Cell::new(free),
@@ -253,14 +253,14 @@ impl<'m, W: Width> PageTable<'m, W> {
 
     /// The page that a table word names; `None` for the word that names nothing.
     #[inline]
-    pub(crate) fn linked(&self, word: W::Word) -> Option<Page<'m, W>> {
-        (word != W::Word::NIL).then(|| self.known(PageId(word.get())))
+    pub(crate) fn linked(&self, word: W::Count) -> Option<Page<'m, W>> {
+        (word != W::Count::NIL).then(|| self.known(PageId(word.get())))
     }
 
     /// The identity that a table word names, without reading the page.
     #[inline]
-    pub(crate) fn numbered(&self, word: W::Word) -> Option<PageId> {
-        (word != W::Word::NIL).then(|| PageId(word.get()))
+    pub(crate) fn numbered(&self, word: W::Count) -> Option<PageId> {
+        (word != W::Count::NIL).then(|| PageId(word.get()))
     }
 
     /// The identity of the page that contains an offset.
@@ -287,8 +287,8 @@ impl<'m, W: Width> PageTable<'m, W> {
     /// The page that the list of a class names. The class's own values are known without its
     /// record.
     #[inline]
-    pub(crate) fn listed(&self, word: W::Word, class: SizeClass) -> Page<'m, W> {
-        debug_assert!(word != W::Word::NIL);
+    pub(crate) fn listed(&self, word: W::Count, class: SizeClass) -> Page<'m, W> {
+        debug_assert!(word != W::Count::NIL);
         let page = self.known(PageId(word.get()));
         debug_assert!(page.record.class.get() == class);
         Page {

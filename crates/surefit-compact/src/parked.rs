@@ -74,7 +74,7 @@ impl<W: Width> ClassState<W> {
 impl<W: Width> Engine<'_, W> {
     /// The word of a parked block that names the next parked entry.
     #[inline]
-    pub(crate) fn link(&self, entry: u32) -> Slot<'_, W::Word> {
+    pub(crate) fn link(&self, entry: u32) -> Slot<'_, W::Count> {
         let offset = self.object_offset(entry);
         // SAFETY: the entry names a used block (T1), which is inside the region, aligned to 8, and
         // has at least 8 bytes. Nobody has the block (T1), so no reference into it exists. `park`
@@ -90,7 +90,7 @@ impl<W: Width> Engine<'_, W> {
         }
         change(&state.left, -1);
         self.link(entry).set(state.top.get());
-        state.top.set(W::Word::new(entry));
+        state.top.set(W::Count::new(entry));
         true
     }
 
@@ -98,7 +98,7 @@ impl<W: Width> Engine<'_, W> {
     #[inline]
     pub(crate) fn take_parked(&self, state: &ClassState<W>) -> Option<u32> {
         let top = state.top.get();
-        if !PARKS || top == W::Word::NIL {
+        if !PARKS || top == W::Count::NIL {
             return None;
         }
         state.top.set(self.link(top.get()).get());
@@ -116,7 +116,7 @@ impl<W: Width> Engine<'_, W> {
         let (mut next, mut count) = (state.top.get(), state.parked());
         core::iter::from_fn(move || {
             count = count.checked_sub(1)?;
-            let entry = (next != W::Word::NIL).then(|| next.get())?;
+            let entry = (next != W::Count::NIL).then(|| next.get())?;
             next = self.link(entry).get();
             Some(entry)
         })

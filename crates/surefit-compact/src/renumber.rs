@@ -99,7 +99,7 @@ impl<W: Width<Generation = ()>> Engine<'_, W> {
         let made = self.addresses.made.get();
         let last = (0..made).rev().find(|&entry| self.named(entry).is_some());
         let kept = last.map_or(0, |last| last + 1);
-        self.addresses.free.set(W::Word::NIL);
+        self.addresses.free.set(W::Count::new(W::Word::NIL.get()));
         for entry in (0..kept).rev() {
             if self.named(entry).is_none() {
                 self.addresses.link(memory, entry);

@@ -143,9 +143,12 @@ impl<'m, W: Width> Engine<'m, W> {
     }
 
     fn free_entries(&self) -> impl Iterator<Item = u32> {
-        let named = |word: W::Word| (word != W::Word::NIL).then(|| word.get());
-        let next = move |&entry: &u32| named(self.addresses.word(&self.pages.memory, entry).get());
-        core::iter::successors(named(self.addresses.free.get()), next)
+        let named = |number: u32| (number != W::Word::NIL.get()).then_some(number);
+        let next = move |&entry: &u32| {
+            let word = self.addresses.word(&self.pages.memory, entry);
+            named(word.get().get())
+        };
+        core::iter::successors(named(self.addresses.free.get().get()), next)
     }
 
     fn generation_of(&self, entry: u32) -> u32 {

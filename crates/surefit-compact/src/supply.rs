@@ -47,7 +47,7 @@ mod check;
 #[derive(Debug)]
 pub(crate) struct Supply<W: Width> {
     /// The last spare page.
-    oldest: Cell<W::Word>,
+    oldest: Cell<W::Count>,
     /// Free pages that are resident and not held.
     spare: Cell<u32>,
     /// The smallest `spare` since [`Supply::restart`].
@@ -65,7 +65,7 @@ pub(crate) struct Supply<W: Width> {
     /// Held pages that are free.
     held_free: Cell<u32>,
     /// The last of them in the list.
-    last_held: Cell<W::Word>,
+    last_held: Cell<W::Count>,
     /// Where the address table's room begins that is resident for the heap's life.
     held_table: Cell<usize>,
 }
@@ -86,7 +86,7 @@ pub(crate) struct Stock<'e, 'm, W: Width> {
     /// Pages that were ever opened.
     pub(crate) frontier: u32,
     /// The first free page.
-    pub(crate) list: &'e Cell<W::Word>,
+    pub(crate) list: &'e Cell<W::Count>,
     /// Free pages.
     pub(crate) free: u32,
     pub(crate) supply: &'m Supply<W>,
@@ -111,7 +111,7 @@ impl<W: Width> Supply<W> {
     /// `table_floor`, on a system with pages of `unit` bytes.
     pub(crate) fn new(unit: usize, table_floor: usize) -> Self {
         Self {
-            oldest: Cell::new(W::Word::NIL),
+            oldest: Cell::new(W::Count::NIL),
             spare: Cell::new(0),
             least: Cell::new(0),
             table_floor: Cell::new(table_floor),
@@ -120,7 +120,7 @@ impl<W: Width> Supply<W> {
             unit,
             held_pages: Cell::new(0),
             held_free: Cell::new(0),
-            last_held: Cell::new(W::Word::NIL),
+            last_held: Cell::new(W::Count::NIL),
             held_table: Cell::new(table_floor),
         }
     }
@@ -153,7 +153,7 @@ impl<'m, W: Width> Stock<'_, 'm, W> {
     /// A page was put first in the list of free pages.
     pub(crate) fn added(&self, page: Page<'m, W>) {
         let behind = page.record.next.get();
-        page.record.prev.set(W::Word::NIL);
+        page.record.prev.set(W::Count::NIL);
         if self.is_held(page.id.word()) {
             self.supply.held_free.set(self.supply.held_free.get() + 1);
             if self.supply.held_free.get() == 1 {
@@ -179,7 +179,7 @@ impl<'m, W: Width> Stock<'_, 'm, W> {
         if self.is_held(page.id.word()) {
             self.supply.held_free.set(self.supply.held_free.get() - 1);
             if self.supply.held_free.get() == 0 {
-                self.supply.last_held.set(W::Word::NIL);
+                self.supply.last_held.set(W::Count::NIL);
             }
             return;
         }
@@ -189,11 +189,11 @@ impl<'m, W: Width> Stock<'_, 'm, W> {
         }
         self.supply.set_spare(spare - 1);
         match spare {
-            1 => self.supply.oldest.set(W::Word::NIL),
+            1 => self.supply.oldest.set(W::Count::NIL),
             _ => {
                 let first = self.pages.linked(self.list.get());
                 let first = first.expect("another spare page (S1)");
-                first.record.prev.set(W::Word::NIL);
+                first.record.prev.set(W::Count::NIL);
             }
         }
     }
@@ -205,7 +205,7 @@ impl<'m, W: Width> Stock<'_, 'm, W> {
 
     /// What names the first free page that is not held: the last held one that is free, or the list
     /// itself.
-    fn front(&self) -> &Cell<W::Word> {
+    fn front(&self) -> &Cell<W::Count> {
         match self.pages.linked(self.supply.last_held.get()) {
             Some(last) => &last.record.next,
             None => self.list,
@@ -214,7 +214,7 @@ impl<'m, W: Width> Stock<'_, 'm, W> {
 
     /// The first page of a cluster that was given back was taken: the others are resident again.
     fn revive_cluster(&self, taken: Page<'m, W>) {
-        let (mut before, mut link) = (W::Word::NIL, self.list.get());
+        let (mut before, mut link) = (W::Count::NIL, self.list.get());
         for _ in 1..self.cluster() {
             let page = self.pages.linked(link).expect("clusters are whole (S2)");
             debug_assert!(
@@ -501,7 +501,7 @@ impl<'m, W: Width> Stock<'_, 'm, W> {
         if first.id != oldest.id {
             self.unlink(oldest);
             first.record.prev.set(oldest.id.word());
-            oldest.record.prev.set(W::Word::NIL);
+            oldest.record.prev.set(W::Count::NIL);
             oldest.record.next.set(first.id.word());
             self.front().set(oldest.id.word());
         }

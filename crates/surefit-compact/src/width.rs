@@ -1,9 +1,14 @@
-//! The width of a heap's words: entries of the address table, back-references, page numbers and
-//! counts.
+//! The width of a heap's words: entries of the address table, and back-references.
 //!
-//! [`Wide`] (four bytes) serves heaps up to 32 GiB. [`Medium`] (three bytes) serves heaps up to 128
-//! MiB, with three quarters of the administrative space per object, and [`Narrow`] (two bytes)
-//! heaps up to 1 MiB, with half of it. [`Keyed`] adds a generation to every entry.
+//! | region | width | bytes of entry and back-reference | an access reads |
+//! | --- | --- | --- | --- |
+//! | up to 32 GiB | [`Wide`] | 8 | one word |
+//! | up to 128 MiB, where bytes matter most | [`Medium`] | 6 | a word in two parts |
+//! | up to 1 MiB, pages of 1 KiB | [`Narrow`] | 4 | one word, and a block size |
+//!
+//! On recorded programs `Medium` needs .3 to 2.4 % less memory than `Wide`, and 6 to 16
+//! instructions more per allocation or free. [`Keyed`] adds a generation to every entry. The links
+//! and counts of pages and size-classes have four bytes in `Medium`, too: there are few.
 #![deny(unsafe_code)]
 
 use core::fmt::Debug;
@@ -124,8 +129,10 @@ impl Counted for u32 {}
 
 /// The width of a heap's words, and what an entry carries.
 pub trait Width: sealed::Sealed + Debug + 'static {
-    /// Entries, back-references, page numbers.
+    /// Entries and back-references: what there is of for every object.
     type Word: Word;
+    /// Page numbers and counts, of which a page or a size-class has a few. No narrower than a word.
+    type Count: Word;
     /// What an entry carries besides its location.
     type Generation: Generation;
     /// Bytes of a word: 2, 3 or 4.
@@ -172,6 +179,7 @@ pub struct Keyed<W, G = u32>(core::marker::PhantomData<(W, G)>);
 impl sealed::Sealed for Wide {}
 impl Width for Wide {
     type Word = u32;
+    type Count = u32;
     type Generation = ();
     const WORD_BYTES: usize = 4;
     const ENTRY_BYTES: usize = 4;
@@ -182,6 +190,7 @@ impl Width for Wide {
 impl sealed::Sealed for Spread {}
 impl Width for Spread {
     type Word = u32;
+    type Count = u32;
     type Generation = ();
     const WORD_BYTES: usize = 4;
     const ENTRY_BYTES: usize = 4;
@@ -192,6 +201,7 @@ impl Width for Spread {
 impl sealed::Sealed for Medium {}
 impl Width for Medium {
     type Word = ThreeBytes;
+    type Count = u32;
     type Generation = ();
     const WORD_BYTES: usize = 3;
     const ENTRY_BYTES: usize = 3;
@@ -202,6 +212,7 @@ impl Width for Medium {
 impl sealed::Sealed for Narrow {}
 impl Width for Narrow {
     type Word = u16;
+    type Count = u16;
     type Generation = ();
     const WORD_BYTES: usize = 2;
     const ENTRY_BYTES: usize = 2;
@@ -212,6 +223,7 @@ impl Width for Narrow {
 impl<W: Width<Generation = ()>, G: Generation> sealed::Sealed for Keyed<W, G> {}
 impl<W: Width<Generation = ()>, G: Generation> Width for Keyed<W, G> {
     type Word = W::Word;
+    type Count = W::Count;
     type Generation = G;
     const WORD_BYTES: usize = W::WORD_BYTES;
     const ENTRY_BYTES: usize =

@@ -153,6 +153,11 @@ pub(crate) struct Fields<'h, 'm, W: Width> {
 /// Words of a class's state; four bytes follow.
 const CLASS_WORDS: usize = 6;
 
+/// Bytes of a page number or a count.
+fn count_bytes<W: Width>() -> usize {
+    size_of::<W::Count>()
+}
+
 impl<'h, 'm, W: Width> Fields<'h, 'm, W> {
     pub(crate) fn of(heap: &'h Heap<'m, W>) -> Vec<Field> {
         let fields = Vec::new();
@@ -196,16 +201,16 @@ impl<'h, 'm, W: Width> Fields<'h, 'm, W> {
         let windows = &engine.windows;
         for (slots, level) in windows.slots.iter().zip(1..) {
             let name = format!("slots of level {level}");
-            self.add(name, slots.as_ptr().cast(), W::WORD_BYTES, Duty::All);
+            self.add(name, slots.as_ptr().cast(), count_bytes::<W>(), Duty::All);
         }
         let parts = windows.parts.as_ptr();
-        self.add("parts".into(), parts.cast(), W::WORD_BYTES, Duty::All);
+        self.add("parts".into(), parts.cast(), count_bytes::<W>(), Duty::All);
         let links = [
             ("free_pages", engine.free_pages.as_ptr()),
             ("free entries", engine.addresses.free.as_ptr()),
         ];
         for (name, place) in links {
-            self.add(name.into(), place.cast(), W::WORD_BYTES, Duty::All);
+            self.add(name.into(), place.cast(), count_bytes::<W>(), Duty::All);
         }
     }
 
@@ -219,10 +224,11 @@ impl<'h, 'm, W: Width> Fields<'h, 'm, W> {
             let frees = automaton::frees_in_a_row(self.engine.bound, counts);
             let frees = frees.min(counts.live - state.pages());
             let credit = frees - u32::from(state.left.get());
-            for at in (0..CLASS_WORDS * W::WORD_BYTES).step_by(W::WORD_BYTES) {
+            let c = count_bytes::<W>();
+            for at in (0..CLASS_WORDS * c).step_by(c) {
                 let name = format!("class {number}, byte {at}");
                 let place = first.wrapping_add(at);
-                self.add(name, place, W::WORD_BYTES, Duty::All);
+                self.add(name, place, c, Duty::All);
             }
             let name = format!("class {number}, credit");
             let duty = Duty::AtMost(u64::from(credit));
@@ -234,7 +240,7 @@ impl<'h, 'm, W: Width> Fields<'h, 'm, W> {
             for entry in self.engine.parked(state) {
                 let name = format!("class {number}, link of {entry}");
                 let place = self.place(self.engine.object_offset(entry));
-                self.add(name, place, W::WORD_BYTES, Duty::All);
+                self.add(name, place, c, Duty::All);
             }
         }
     }
@@ -252,7 +258,7 @@ impl<'h, 'm, W: Width> Fields<'h, 'm, W> {
         let held = opened && used > 0;
         let held_small = held && !large;
         let duty = |matters: bool| if matters { Duty::All } else { Duty::None };
-        let w = W::WORD_BYTES;
+        let (w, c) = (W::WORD_BYTES, count_bytes::<W>());
         let referred: [bool; SMALL_BLOCKS] =
             core::array::from_fn(|block| held_small && self.is_used(page, block as u32));
         let mut add = |what: &str, at: usize, bytes: usize, matters: bool| {
@@ -267,15 +273,15 @@ impl<'h, 'm, W: Width> Fields<'h, 'm, W> {
                 duty(matters),
             );
         };
-        add("prev", 0, w, listed && !first || free && !first_free);
-        add("next", w, w, listed || free || leads);
-        add("used", 2 * w, 2, true);
-        add("small", 2 * w + 2, 1, held_small);
-        add("class", 2 * w + 3, 1, held);
+        add("prev", 0, c, listed && !first || free && !first_free);
+        add("next", c, c, listed || free || leads);
+        add("used", 2 * c, 2, true);
+        add("small", 2 * c + 2, 1, held_small);
+        add("class", 2 * c + 3, 1, held);
         for (word, used) in referred.into_iter().enumerate() {
             // The first two are `free` and `fresh` of a larger page.
             let matters = used || word < 2 && held && large;
-            add(&format!("word {word}"), 2 * w + 4 + word * w, w, matters);
+            add(&format!("word {word}"), 2 * c + 4 + word * w, w, matters);
         }
         if held && large {
             self.add_tail(page);
@@ -558,29 +564,24 @@ fn a_floor_that_sank_without_need_is_found() {
 #[test]
 fn the_record_is_laid_out_as_the_tests_think() {
     fn places<W: Width>() {
-        let w = W::WORD_BYTES;
+        let (w, c) = (W::WORD_BYTES, count_bytes::<W>());
         assert_eq!(core::mem::offset_of!(PageRecord<W>, prev), 0);
-        assert_eq!(core::mem::offset_of!(PageRecord<W>, next), w);
-        assert_eq!(core::mem::offset_of!(PageRecord<W>, used), 2 * w);
-        assert_eq!(core::mem::offset_of!(PageRecord<W>, small), 2 * w + 2);
-        assert_eq!(core::mem::offset_of!(PageRecord<W>, class), 2 * w + 3);
-        assert_eq!(size_of::<PageRecord<W>>(), 2 * w + 4 + SMALL_BLOCKS * w);
+        assert_eq!(core::mem::offset_of!(PageRecord<W>, next), c);
+        assert_eq!(core::mem::offset_of!(PageRecord<W>, used), 2 * c);
+        assert_eq!(core::mem::offset_of!(PageRecord<W>, small), 2 * c + 2);
+        assert_eq!(core::mem::offset_of!(PageRecord<W>, class), 2 * c + 3);
+        assert_eq!(size_of::<PageRecord<W>>(), 2 * c + 4 + SMALL_BLOCKS * w);
         assert_eq!(
             core::mem::offset_of!(ClassState<W>, credit),
-            CLASS_WORDS * w
+            CLASS_WORDS * c
         );
-        assert_eq!(size_of::<ClassState<W>>(), CLASS_WORDS * w + 4);
+        assert_eq!(size_of::<ClassState<W>>(), CLASS_WORDS * c + 4);
         assert_eq!(size_of::<W::Word>(), w);
         assert!(W::Word::NIL.get() > 0);
     }
     places::<Wide>();
+    places::<Medium>();
     places::<Narrow>();
-    let word = 3;
-    assert_eq!(core::mem::offset_of!(PageRecord<Medium>, used), 2 * word);
-    assert_eq!(
-        size_of::<PageRecord<Medium>>(),
-        2 * word + 4 + SMALL_BLOCKS * word
-    );
 }
 
 pub(crate) mod flips;

@@ -342,7 +342,7 @@ impl<'m, W: Width<Generation = ()>> Engine<'m, W> {
 
     fn retain_blocks(&self, kept: &[u64]) {
         self.classes.all().iter().for_each(ClassState::restart);
-        self.free_pages.set(W::Word::NIL);
+        self.free_pages.set(W::Count::NIL);
         self.free_page_count.set(0);
         let opened = self.frontier.replace(0);
         for page in (0..opened)

@@ -13,7 +13,7 @@ impl<W: Width> Stock<'_, '_, W> {
     pub(crate) fn check(&self) -> Result<(), Corruption> {
         self.check_room()?;
         self.check_held()?;
-        let (mut found, mut before) = (0, W::Word::NIL);
+        let (mut found, mut before) = (0, W::Count::NIL);
         let mut link = self.front().get();
         while found < self.supply.spare.get() {
             let page = self.pages.linked(link);
@@ -123,7 +123,7 @@ impl<W: Width> Stock<'_, '_, W> {
 
     /// Verifies that the held pages that are free are the first in the list.
     fn check_held(&self) -> Result<(), Corruption> {
-        let (mut before, mut link) = (W::Word::NIL, self.list.get());
+        let (mut before, mut link) = (W::Count::NIL, self.list.get());
         for found in 0..self.supply.held_free.get() {
             let page = self.pages.linked(link);
             let held = page.filter(|page| self.is_held(page.id.word()) && !is_given_back(*page));
@@ -142,7 +142,7 @@ impl<W: Width> Stock<'_, '_, W> {
         )
     }
 
-    fn check_clusters(&self, first: W::Word) -> Result<(), Corruption> {
+    fn check_clusters(&self, first: W::Count) -> Result<(), Corruption> {
         let (cluster, mut link, mut found) = (self.cluster(), first, 0);
         let mut expected = 0;
         while let Some(page) = self.pages.linked(link) {
