@@ -24,6 +24,7 @@ crates/surefit-compact/src/boxed.rs
 crates/surefit-compact/src/brand.rs
 crates/surefit-compact/src/branded/handle.rs
 crates/surefit-compact/src/branded/heap.rs
+crates/surefit-compact/src/branded/view.rs
 crates/surefit-compact/src/byte_key.rs
 crates/surefit-compact/src/class.rs
 crates/surefit-compact/src/contiguous.rs
@@ -45,6 +46,7 @@ crates/surefit-compact/src/memory.rs
 crates/surefit-compact/src/os/heap.rs
 crates/surefit-compact/src/page.rs
 crates/surefit-compact/src/parked.rs
+crates/surefit-compact/src/view.rs
 crates/surefit-compact/src/shared/machinery/build.rs
 crates/surefit-compact/src/shared/machinery/bytes.rs
 crates/surefit-compact/src/shared/critical.rs

@@ -6,6 +6,9 @@
 //! live objects. The counts must be equal, and within the budget. Needs valgrind and the runner of
 //! the gungraun crate: `cargo bench -p surefit-compact`.
 //!
+//! Loops of a thousand accesses through views are counted too, beside the same loop over a bare
+//! table. Their budgets leave no room for another instruction an access.
+//!
 //! A budget is the measured value plus a tenth: raise one only with a reason in the commit.
 #![allow(
     missing_docs,
@@ -20,6 +23,7 @@ use core::mem::MaybeUninit;
 use gungraun::{
     Callgrind, EventKind, LibraryBenchmarkConfig, library_benchmark, library_benchmark_group, main,
 };
+use surefit_compact::branded::{BrandedHandle, BrandedHeap};
 use surefit_compact::{Bound, Config, Geometry, Handle, Heap};
 
 /// An object of 40 bytes.
@@ -226,6 +230,45 @@ fn get(scene: Box<Scene>) -> (Box<Scene>, u64) {
     (scene, value)
 }
 
+/// Accesses of a loop.
+const LOOPED: usize = 1000;
+
+surefit_compact::brand! {
+    /// The brand of the heap of the loop.
+    struct Looped;
+}
+
+/// A branded heap of a thousand objects or more.
+struct BrandedScene {
+    heap: BrandedHeap<'static, Looped>,
+    objects: Vec<BrandedHandle<Looped, Object>>,
+}
+
+/// Each benchmark has its own process, so the brand is free.
+fn branded(live: usize) -> Box<BrandedScene> {
+    let Scene { heap, others, .. } = *opens_a_page(live);
+    let heap = heap.into_branded().expect("the only one");
+    let brand = |handle| heap.brand(handle).expect("its own");
+    let objects = others.into_iter().map(brand).collect();
+    Box::new(BrandedScene { heap, objects })
+}
+
+/// Objects behind a bare table: the floor of every heap of handles.
+struct Bare {
+    words: Vec<u32>,
+    objects: Vec<Object>,
+    numbers: Vec<u32>,
+}
+
+fn bare(live: usize) -> Box<Bare> {
+    let numbers = (0..live as u32).collect::<Vec<_>>();
+    Box::new(Bare {
+        words: numbers.iter().map(|number| 5 * number).collect(),
+        objects: vec![[0; 5]; live],
+        numbers,
+    })
+}
+
 #[library_benchmark(setup = opens_a_page, config = budget(340))]
 #[bench::thousand(1_000)]
 #[bench::million(1_000_000)]
@@ -324,6 +367,40 @@ fn access(scene: Box<Scene>) -> (Box<Scene>, u64) {
     get(scene)
 }
 
+#[library_benchmark(setup = bare, config = budget(4143))]
+#[bench::thousand(1_000)]
+#[bench::million(1_000_000)]
+fn loop_over_a_bare_table(mut scene: Box<Bare>) -> Box<Bare> {
+    let base = scene.objects.as_mut_ptr().cast::<u64>();
+    for &number in &scene.numbers[..LOOPED] {
+        // SAFETY: every number is that of a word, and the word that of an object's first one.
+        unsafe { *base.add(*scene.words.get_unchecked(number as usize) as usize + 2) += 1 };
+    }
+    scene
+}
+
+#[library_benchmark(setup = branded, config = budget(4143))]
+#[bench::thousand(1_000)]
+#[bench::million(1_000_000)]
+fn loop_over_a_branded_view(mut scene: Box<BrandedScene>) -> Box<BrandedScene> {
+    let view = scene.heap.view();
+    for object in &mut scene.objects[..LOOPED] {
+        view.get_mut(object)[2] += 1;
+    }
+    scene
+}
+
+#[library_benchmark(setup = opens_a_page, config = budget(10_469))]
+#[bench::thousand(1_000)]
+#[bench::million(1_000_000)]
+fn loop_over_a_view(mut scene: Box<Scene>) -> Box<Scene> {
+    let view = scene.heap.view();
+    for object in &mut scene.others[..LOOPED] {
+        view.get_mut(object)[2] += 1;
+    }
+    scene
+}
+
 library_benchmark_group!(
     name = events,
     benchmarks = [
@@ -341,6 +418,9 @@ library_benchmark_group!(
         gives_back_and_serves,
         gives_back_and_refuses,
         access,
+        loop_over_a_bare_table,
+        loop_over_a_branded_view,
+        loop_over_a_view,
     ]
 );
 

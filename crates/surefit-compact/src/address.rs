@@ -23,7 +23,7 @@
 use core::cell::Cell;
 
 use crate::handle::Number;
-use crate::memory::{Memory, Origin, Slot};
+use crate::memory::{Lent, Memory, Origin, Slot};
 use crate::width::{Generation, Width, Word};
 
 /// How many entries are made at once when none is free. Making a single one would take as long as
@@ -125,17 +125,19 @@ impl<W: Width> AddressTable<W> {
         unsafe { memory.slot(self.offset(entry)) }
     }
 
-    /// As `word`, of the entry that a name carries.
+    /// The address from which the words of named entries are counted. It never changes: the table
+    /// grows away from it.
     #[inline]
-    pub(crate) fn named_word<'a>(
-        &self,
-        memory: &'a Memory<'_>,
-        number: Number,
-    ) -> Slot<'a, W::Word> {
-        debug_assert!(self.contains(number.index()));
-        let behind = (number.get() as usize).wrapping_mul(W::ENTRY_BYTES);
+    pub(crate) const fn origin(&self) -> Origin {
+        self.origin
+    }
+
+    /// As `word`, of the entry that a name carries, in memory that was lent with the origin of this
+    /// table.
+    #[inline]
+    pub(crate) fn named_word(memory: Lent<'_>, number: Number) -> Slot<'_, W::Word> {
         // SAFETY: the sum of both offsets is that of the entry, for which `word` has the reasons.
-        unsafe { memory.slot_behind(&self.origin, behind) }
+        unsafe { memory.slot_behind(number.get() as usize, W::ENTRY_BYTES) }
     }
 
     /// The generation of an entry that was made.

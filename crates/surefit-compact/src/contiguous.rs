@@ -265,7 +265,7 @@ impl<W: Width> Heap<'_, W> {
             self.own(object.name).is_ok(),
             "the handle belongs to another heap"
         );
-        self.named(object.name.number())
+        self.view().named(object.name.number())
     }
 
     /// Zeroes the bytes from `from` on, which is at most the length.

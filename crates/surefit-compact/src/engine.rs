@@ -55,7 +55,6 @@ use surefit_core::Refused;
 
 use crate::address::AddressTable;
 use crate::class::{ClassState, ClassTable};
-use crate::handle::Number;
 use crate::limit::Limit;
 use crate::page::{Block, Page, PageId, PageTable};
 use crate::supply::Supply;
@@ -123,16 +122,6 @@ impl<'m, W: Width> Engine<'m, W> {
             return self.pages.offset(self.block_of(entry));
         }
         (self.word(entry) as usize) << 3
-    }
-
-    /// As `object_offset`, of the entry that a name carries.
-    #[inline]
-    pub(crate) fn named_offset(&self, number: Number) -> usize {
-        if W::BY_BLOCK {
-            return self.object_offset(number.index());
-        }
-        let word = self.addresses.named_word(&self.pages.memory, number);
-        (word.get().get() as usize) << 3
     }
 
     /// The block of a live entry.

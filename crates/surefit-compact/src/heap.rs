@@ -33,7 +33,7 @@ use crate::address::AddressTable;
 use crate::class::{ClassState, ClassTable};
 use crate::config::Config;
 use crate::engine::{Engine, MoveCounters};
-use crate::handle::{Full, Handle, HeapId, Name, Number};
+use crate::handle::{Full, Handle, HeapId, Name};
 use crate::layout;
 use crate::memory::Memory;
 use crate::page::PageTable;
@@ -236,7 +236,7 @@ impl<'m, W: Width> Heap<'m, W> {
     #[inline]
     #[must_use]
     pub fn get<'a, T>(&'a self, handle: &'a Handle<T>) -> &'a T {
-        self.try_get(handle).unwrap_or_else(|_| foreign())
+        self.view().get(handle)
     }
 
     /// Borrows an object mutably. An exclusive handle is exclusive access, so different objects may
@@ -247,7 +247,7 @@ impl<'m, W: Width> Heap<'m, W> {
     #[inline]
     #[must_use]
     pub fn get_mut<'a, T>(&'a self, handle: &'a mut Handle<T>) -> &'a mut T {
-        self.try_get_mut(handle).unwrap_or_else(|_| foreign())
+        self.view().get_mut(handle)
     }
 
     /// Borrows an object.
@@ -256,10 +256,7 @@ impl<'m, W: Width> Heap<'m, W> {
     /// [`Refused::ForeignHandle`] if the handle belongs to another heap.
     #[inline]
     pub fn try_get<'a, T>(&'a self, handle: &'a Handle<T>) -> Result<&'a T, Refused> {
-        self.own(handle.name)?;
-        // SAFETY: O1; the shared borrow of the handle excludes mutable ones, and that of the heap
-        // excludes moves (O3).
-        Ok(unsafe { self.named::<T>(handle.name.number()).as_ref() })
+        self.view().try_get(handle)
     }
 
     /// Borrows an object mutably.
@@ -268,10 +265,7 @@ impl<'m, W: Width> Heap<'m, W> {
     /// [`Refused::ForeignHandle`] if the handle belongs to another heap.
     #[inline]
     pub fn try_get_mut<'a, T>(&'a self, handle: &'a mut Handle<T>) -> Result<&'a mut T, Refused> {
-        self.own(handle.name)?;
-        // SAFETY: O1, O2: no other handle names the object, and this one is borrowed exclusively;
-        // O3 for moves.
-        Ok(unsafe { self.named::<T>(handle.name.number()).as_mut() })
+        self.view().try_get_mut(handle)
     }
 
     /// Takes a value out of the heap, and frees its memory. May move up to two other objects.
@@ -284,7 +278,7 @@ impl<'m, W: Width> Heap<'m, W> {
             foreign();
         }
         // SAFETY: O1: the object is live; the handle is consumed, so nobody reads the bits again.
-        let value = unsafe { self.named::<T>(handle.name.number()).read() };
+        let value = unsafe { self.view().named::<T>(handle.name.number()).read() };
         match self
             .config
             .geometry()
@@ -375,18 +369,6 @@ impl<'m, W: Width> Heap<'m, W> {
         }
     }
 
-    /// The address of the object that a name carries.
-    #[inline]
-    pub(crate) fn named<T>(&self, number: Number) -> NonNull<T> {
-        debug_assert!(
-            self.engine.vet(number.index()).is_some(),
-            "O1: the handle names a live entry"
-        );
-        let offset = self.engine.named_offset(number);
-        // SAFETY: a live entry's location lies inside the region (A2).
-        unsafe { self.engine.pages.memory.address(offset) }.cast()
-    }
-
     /// The address of a live entry's object.
     #[inline]
     pub(crate) fn object<T>(&self, index: u32) -> NonNull<T> {
@@ -402,7 +384,7 @@ impl<'m, W: Width> Heap<'m, W> {
 
 #[cold]
 #[inline(never)]
-fn foreign() -> ! {
+pub(crate) fn foreign() -> ! {
     panic!("the handle belongs to another heap")
 }
 

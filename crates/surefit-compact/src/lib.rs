@@ -3,11 +3,13 @@
 //! - [`Heap`] hands out owning [`Handle`]s, and moves objects when others are freed. One number per
 //!   size-class, the [`Bound`], limits the cost of fragmentation.
 //! - [`branded`] heaps have handles of four bytes, and compare nothing on an access.
+//! - A [`View`] of a heap is what a loop of many accesses takes.
 //! - [`KeyHeap`] names objects by copyable [`Key`]s instead.
 //! - [`certify`] computes how many bytes are enough for a demand.
 //!
 //! ```text
 //! branded                 objects by handles whose type names their heap
+//! view                    a borrowed heap by value, for loops of accesses
 //! heap, large, key        objects: handles, byte objects in pieces, keys
 //! contiguous              byte objects over a page in one slice
 //!   stats, check            statistics and checked invariants of a heap
@@ -110,6 +112,7 @@ mod shape;
 pub mod shared;
 mod stats;
 mod supply;
+mod view;
 mod width;
 mod windows;
 
@@ -131,6 +134,7 @@ pub use surefit_classes::{
     Bound, ClassLayout, Fraction, FractionError, Geometry, GeometryError, GeometrySpec, PageOrder,
     SizeClass, Spacing, Tail, automaton, geometry,
 };
+pub use view::View;
 pub use width::{Counted, Generation, Keyed, Medium, Narrow, ThreeBytes, Wide, Width, Word};
 
 /// The example of README.md compiles and runs.

@@ -36,11 +36,51 @@ impl<T: Copy> Slot<'_, T> {
 }
 
 /// An address from which offsets are counted, inside a heap's region or not.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Origin(*mut u8);
 
 // SAFETY: M1: it is used only together with its `Memory`, which is `Send`.
 unsafe impl Send for Origin {}
+
+/// A heap's region by value, for as long as the heap is borrowed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lent<'a> {
+    base: NonNull<u8>,
+    origin: Origin,
+    memory: PhantomData<&'a Memory<'a>>,
+}
+
+impl<'a> Lent<'a> {
+    /// As [`Memory::address`].
+    ///
+    /// # Safety
+    /// S1: as there.
+    #[inline]
+    pub(crate) unsafe fn address(self, offset: usize) -> NonNull<u8> {
+        // SAFETY: S1 and M1: the result lies inside the region or one byte after it.
+        unsafe { self.base.add(offset) }
+    }
+
+    /// The table word that is `count` entries of `bytes` bytes behind the origin, an offset that
+    /// wraps.
+    ///
+    /// # Safety
+    /// S1, S2: as [`Memory::slot`], for the sum of the two offsets.
+    #[inline]
+    pub(crate) unsafe fn slot_behind<T: Copy>(self, count: usize, bytes: usize) -> Slot<'a, T> {
+        // The compiler scales the number in the load's own address only if it counts words.
+        let place = if bytes == size_of::<T>() {
+            self.origin.0.cast::<T>().wrapping_add(count)
+        } else {
+            self.origin.0.wrapping_add(count.wrapping_mul(bytes)).cast()
+        };
+        Slot {
+            // SAFETY: S1: the place lies inside the region.
+            place: unsafe { NonNull::new_unchecked(place) },
+            memory: PhantomData,
+        }
+    }
+}
 
 /// A heap's region, aligned.
 #[derive(Debug)]
@@ -69,6 +109,16 @@ impl<'m> Memory<'m> {
             },
             skipped,
         )
+    }
+
+    /// The memory by value, with an origin of its own.
+    #[inline]
+    pub(crate) const fn lent(&self, origin: Origin) -> Lent<'_> {
+        Lent {
+            base: self.base,
+            origin,
+            memory: PhantomData,
+        }
     }
 
     /// Bytes from the base to the end.
@@ -110,21 +160,6 @@ impl<'m> Memory<'m> {
     /// The address at an offset that wraps, and may lie outside the region.
     pub(crate) fn origin(&self, offset: usize) -> Origin {
         Origin(self.base.as_ptr().wrapping_add(offset))
-    }
-
-    /// The table word `bytes` behind an origin of this memory, an offset that wraps.
-    ///
-    /// # Safety
-    /// S1, S2: as [`Memory::slot`], for the sum of the two offsets.
-    #[inline]
-    pub(crate) unsafe fn slot_behind<T: Copy>(&self, origin: &Origin, bytes: usize) -> Slot<'_, T> {
-        let place = origin.0.wrapping_add(bytes);
-        debug_assert!(place.addr() - self.base.addr().get() < self.len);
-        Slot {
-            // SAFETY: S1: the place lies inside the region.
-            place: unsafe { NonNull::new_unchecked(place) }.cast(),
-            memory: PhantomData,
-        }
     }
 
     /// The value at an offset, of a type that threads may share.

@@ -19,7 +19,7 @@ mod compact {
     /// What the borrow checker forbids to who holds handles, keys and guards.
     #[test]
     fn misuse_does_not_compile() {
-        super::compile("compact", 54);
+        super::compile("compact", 62);
     }
 }
 

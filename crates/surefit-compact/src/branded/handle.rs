@@ -98,8 +98,13 @@ impl<B, Y: Byte> BrandedBytes<B, Y> {
     }
 
     #[inline]
+    pub(super) const fn number(&self) -> Number {
+        self.name.number.number()
+    }
+
+    #[inline]
     pub(super) const fn index(&self) -> u32 {
-        self.name.number.number().index()
+        self.number().index()
     }
 
     /// The length in bytes.

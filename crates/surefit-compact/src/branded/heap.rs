@@ -4,7 +4,6 @@ use core::alloc::Layout;
 use core::fmt;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
-use core::ptr;
 
 use surefit_core::{Numbers, Refused};
 
@@ -56,7 +55,7 @@ pub unsafe trait Brand {
 #[derive(Debug)]
 #[repr(transparent)]
 pub struct BrandedHeap<'m, B, W: Width = Wide> {
-    heap: Heap<'m, W>,
+    pub(super) heap: Heap<'m, W>,
     brand: PhantomData<fn(B) -> B>,
 }
 
@@ -132,9 +131,7 @@ impl<'m, B, W: Width> BrandedHeap<'m, B, W> {
     #[inline]
     #[must_use]
     pub fn get<'a, T>(&'a self, handle: &'a BrandedHandle<B, T>) -> &'a T {
-        // SAFETY: B1, B2: a live `T` of this heap. The shared borrow of the handle excludes mutable
-        // ones, and that of the heap excludes moves (O3).
-        unsafe { self.heap.named::<T>(handle.number()).as_ref() }
+        self.view().get(handle)
     }
 
     /// Borrows an object mutably. Different objects may be borrowed mutably at once.
@@ -144,9 +141,7 @@ impl<'m, B, W: Width> BrandedHeap<'m, B, W> {
     #[inline]
     #[must_use]
     pub fn get_mut<'a, T>(&'a self, handle: &'a mut BrandedHandle<B, T>) -> &'a mut T {
-        // SAFETY: B1, B2: a live `T` of this heap, which no other handle names, and this one is
-        // borrowed exclusively; O3 for moves.
-        unsafe { self.heap.named::<T>(handle.number()).as_mut() }
+        self.view().get_mut(handle)
     }
 
     /// Takes a value out of the heap, and frees its memory. May move up to two other objects.
@@ -244,11 +239,7 @@ impl<'m, B, W: Width> BrandedHeap<'m, B, W> {
     #[inline]
     #[must_use]
     pub fn chunk<'a, Y: Byte>(&'a self, bytes: &'a BrandedBytes<B, Y>, offset: usize) -> &'a [Y] {
-        let checked = self.checked(bytes);
-        let chunk = ptr::from_ref(self.heap.chunk(&checked, offset));
-        // SAFETY: B1, B2: the bytes belong to the object, whose handle is borrowed for `'a`, and so
-        // is the heap (O3).
-        unsafe { &*chunk }
+        self.view().chunk(bytes, offset)
     }
 
     /// As [`BrandedHeap::chunk`], but mutable.
@@ -262,10 +253,7 @@ impl<'m, B, W: Width> BrandedHeap<'m, B, W> {
         bytes: &'a mut BrandedBytes<B, Y>,
         offset: usize,
     ) -> &'a mut [Y] {
-        let mut checked = self.checked(bytes);
-        let chunk = ptr::from_mut(self.heap.chunk_mut(&mut checked, offset));
-        // SAFETY: as in `chunk`, and the handle is borrowed exclusively for `'a`.
-        unsafe { &mut *chunk }
+        self.view().chunk_mut(bytes, offset)
     }
 
     /// Copies bytes from the object, from `offset` on.

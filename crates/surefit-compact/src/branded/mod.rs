@@ -11,6 +11,8 @@
 //!   [`brand!`](crate::brand) declares. The handles live as long as the program wants: for a heap
 //!   that lives as long as the program.
 //!
+//! In a loop, a view of the heap ([`BrandedHeap::view`]) is as fast as a bare table of words.
+//!
 //! # Examples
 //! ```
 //! use core::mem::MaybeUninit;
@@ -47,9 +49,11 @@
 
 mod handle;
 mod heap;
+mod view;
 
 pub use handle::{BrandedBytes, BrandedHandle, BrandedName};
 pub use heap::{Brand, BrandedHeap, Scoped};
+pub use view::BrandedView;
 
 /// What [`brand!`](crate::brand) needs.
 #[doc(hidden)]

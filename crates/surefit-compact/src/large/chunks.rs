@@ -26,10 +26,7 @@ impl<W: Width> Heap<'_, W> {
     #[inline]
     #[must_use]
     pub fn chunk<'a, B: Byte>(&'a self, bytes: &'a Bytes<B>, offset: usize) -> &'a [B] {
-        let (first, len) = self.chunk_at(bytes, offset);
-        // SAFETY: `len` bytes from `first` belong to the object, which is borrowed; for `u8` they
-        // are initialised.
-        unsafe { NonNull::slice_from_raw_parts(first, len).as_ref() }
+        self.view().chunk(bytes, offset)
     }
 
     /// As [`Heap::chunk`], but mutable.
@@ -39,9 +36,7 @@ impl<W: Width> Heap<'_, W> {
     #[inline]
     #[must_use]
     pub fn chunk_mut<'a, B: Byte>(&'a self, bytes: &'a mut Bytes<B>, offset: usize) -> &'a mut [B] {
-        let (first, len) = self.chunk_at(bytes, offset);
-        // SAFETY: as in `chunk`, and the handle is borrowed exclusively (O2).
-        unsafe { NonNull::slice_from_raw_parts(first, len).as_mut() }
+        self.view().chunk_mut(bytes, offset)
     }
 
     /// All bytes in order, one contiguous piece at a time; nothing for an object of no bytes. The

@@ -9,32 +9,16 @@
 
 use core::ptr::NonNull;
 
-use crate::handle::{Byte, Bytes};
 use crate::heap::Heap;
 use crate::pieces::Division;
 use crate::width::{Width, Word};
 
 impl<W: Width> Heap<'_, W> {
-    /// The first byte from `offset` on, and the bytes up to the end of its piece.
-    #[inline]
-    pub(super) fn chunk_at<B: Byte>(&self, bytes: &Bytes<B>, offset: usize) -> (NonNull<B>, usize) {
-        assert!(
-            self.own(bytes.name).is_ok(),
-            "the handle belongs to another heap"
-        );
-        let len = bytes.len();
-        if self.is_in_pieces(len) {
-            let (first, len) = self.chunk_in_pieces(bytes.name.index(), len, offset);
-            return (first.cast(), len);
-        }
-        assert!(offset <= len, "the offset is beyond the object");
-        // SAFETY: `offset` lies inside the object, which is a live block of at least `len` bytes.
-        let first = unsafe { self.named::<B>(bytes.name.number()).add(offset) };
-        (first, len - offset)
-    }
-
-    /// As `chunk_at`, of an object in pieces. The common case needs no stack: everything else is a
-    /// jump.
+    /// As `View::chunk_at`, of an object in pieces. The common case needs no stack: everything else
+    /// is a jump.
+    ///
+    /// It is cold, so that a loop over objects of any length saves its registers only here.
+    #[cold]
     #[inline(never)]
     pub(crate) fn chunk_in_pieces(
         &self,
