@@ -98,17 +98,22 @@ pub trait Subject {
     unsafe fn access_word(&mut self, object: &mut Self::Object, layout: Layout) {
         // SAFETY: S1 and S2 are the caller's.
         let chunk = unsafe { self.chunk(object, layout, 0) };
-        if let Some(first) = chunk.first_chunk_mut::<8>() {
-            let place = first.as_mut_ptr().cast::<u64>();
-            // SAFETY: the caller wrote these eight bytes before; the word need not be aligned.
-            let word = unsafe { place.read_unaligned() };
-            // SAFETY: as above.
-            unsafe { place.write_unaligned(word.wrapping_add(1)) };
-        } else if let Some(first) = chunk.first_mut() {
-            // SAFETY: the caller wrote this byte before.
-            let byte = unsafe { first.assume_init() };
-            first.write(byte.wrapping_add(1));
-        }
+        // SAFETY: the caller wrote the word before.
+        unsafe { increment(chunk) };
+    }
+
+    /// Increments the first words of objects, one after the other: `turns` times [`PER_TURN`]. A
+    /// heap that has views makes one for all of them.
+    ///
+    /// # Safety
+    /// S1 and S2 for all objects that are chosen; their words were written before.
+    #[inline(always)]
+    unsafe fn access_words(&mut self, turns: u64, chosen: &mut impl Chosen<Self::Object>) {
+        in_turns!(turns, {
+            let (object, layout) = chosen.next();
+            // SAFETY: S1 and S2 are the caller's, who wrote the word before.
+            unsafe { self.access_word(object, layout) };
+        });
     }
 
     /// Whether every object is one piece of memory that keeps its address for its whole life.
@@ -152,6 +157,65 @@ pub trait Subject {
     /// The strictest alignment that an object gets, in bytes, even if a request is stricter.
     fn most_align(&self) -> usize {
         usize::MAX
+    }
+}
+
+/// The objects of accesses that follow one another.
+pub trait Chosen<O> {
+    /// The next object, and its layout.
+    fn next(&mut self) -> (&mut O, Layout);
+}
+
+/// Accesses of a turn: as many as `in_turns` writes out.
+pub const PER_TURN: u64 = 8;
+
+/// Makes turns of [`PER_TURN`] accesses.
+///
+/// A turn is written out: the compiler unrolls a loop where an access is short, as through
+/// pointers, and the end of a loop of eight turns is mispredicted once per event.
+macro_rules! in_turns {
+    ($turns:expr, $access:block) => {
+        for _ in 0..$turns {
+            $access
+            $access
+            $access
+            $access
+            $access
+            $access
+            $access
+            $access
+        }
+    };
+}
+pub(crate) use in_turns;
+
+/// Increments the first word of a byte object of a view, as [`increment`] does.
+macro_rules! increment_object {
+    ($view:expr, $bytes:expr) => {
+        match $view.bytes_mut($bytes) {
+            Some(bytes) => $crate::subject::increment(bytes),
+            None => $crate::subject::increment($view.chunk_mut($bytes, 0)),
+        }
+    };
+}
+pub(crate) use increment_object;
+
+/// Increments the word with which a chunk begins, or its first byte if it is smaller than a word.
+///
+/// # Safety
+/// That word or byte was written before.
+#[inline(always)]
+pub(crate) unsafe fn increment(chunk: &mut [MaybeUninit<u8>]) {
+    if let Some(first) = chunk.first_chunk_mut::<8>() {
+        let place = first.as_mut_ptr().cast::<u64>();
+        // SAFETY: the caller wrote these eight bytes before; the word need not be aligned.
+        let word = unsafe { place.read_unaligned() };
+        // SAFETY: as above.
+        unsafe { place.write_unaligned(word.wrapping_add(1)) };
+    } else if let Some(first) = chunk.first_mut() {
+        // SAFETY: the caller wrote this byte before.
+        let byte = unsafe { first.assume_init() };
+        first.write(byte.wrapping_add(1));
     }
 }
 

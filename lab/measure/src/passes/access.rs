@@ -17,14 +17,14 @@
 use super::replay::{Hooks, Stop, Stopped, Table, drain, replay};
 use super::timing::FirstWord;
 use crate::steps::{Action, LEAST_ALIGN, Step, Steps};
-use crate::subject::{Pass, Subject};
+use crate::subject::{Chosen, PER_TURN, Pass, Subject};
 
 use std::alloc::Layout;
 
 use surefit_os::clock;
 
-/// Accesses after each event: as many as `Accesses::turn` writes out.
-pub const PER_EVENT: u64 = 8;
+/// Accesses after each event: one turn.
+pub const PER_EVENT: u64 = PER_TURN;
 
 /// Consecutive events that have accesses, or have none.
 const WINDOW: usize = 4096;
@@ -145,51 +145,24 @@ impl Accesses {
     #[cold]
     fn at_peak<S: Subject>(&mut self, subject: &mut S, table: &mut Table<S::Object>) {
         let before = clock::thread_cpu_ns();
-        for _ in 0..AT_PEAK / PER_EVENT {
-            self.turn(subject, table);
-        }
+        self.turns(AT_PEAK / PER_TURN, subject, table);
         self.took.at_peak = clock::thread_cpu_ns() - before;
         self.since = self.since.map(|since| since + self.took.at_peak);
     }
 
-    /// The next slot; the generator is xorshift, seeded alike for every allocator.
-    #[inline]
-    fn choose(&mut self) -> u32 {
-        self.random ^= self.random << 13;
-        self.random ^= self.random >> 7;
-        self.random ^= self.random << 17;
-        let at = ((self.random >> 32) * self.live.len() as u64) >> 32;
-        self.live[at as usize]
-    }
-
-    /// Accesses [`PER_EVENT`] objects.
-    ///
-    /// It is written out: the compiler unrolls a loop where an access is short, as through
-    /// pointers, and the end of a loop of eight turns is mispredicted once per event.
+    /// Accesses objects, `turns` times [`PER_TURN`].
     #[inline(always)]
-    fn turn<S: Subject>(&mut self, subject: &mut S, table: &mut Table<S::Object>) {
-        self.access(subject, table);
-        self.access(subject, table);
-        self.access(subject, table);
-        self.access(subject, table);
-        self.access(subject, table);
-        self.access(subject, table);
-        self.access(subject, table);
-        self.access(subject, table);
-    }
-
-    /// Accesses an object.
-    #[inline(always)]
-    fn access<S: Subject>(&mut self, subject: &mut S, table: &mut Table<S::Object>) {
-        let slot = self.choose();
-        let size = self.size[slot as usize] as usize;
-        // SAFETY: eight is a power of two, and a size below 2^32 cannot overflow.
-        let layout = unsafe { Layout::from_size_align_unchecked(size, LEAST_ALIGN) };
-        // SAFETY: the slot is in `live`, so the table holds its object (T1).
-        let object = unsafe { table.get_mut(slot) };
-        // SAFETY: the object is this subject's and has this size, all that an access looks at; its
-        // first word was written when it was allocated or last resized.
-        unsafe { subject.access_word(object, layout) };
+    fn turns<S: Subject>(&mut self, turns: u64, subject: &mut S, table: &mut Table<S::Object>) {
+        let mut live = Live {
+            slots: &self.live,
+            size: &self.size,
+            random: self.random,
+            table,
+        };
+        // SAFETY: the objects are this subject's and have these sizes, all that an access looks at;
+        // their first words were written when they were allocated or last resized.
+        unsafe { subject.access_words(turns, &mut live) };
+        self.random = live.random;
     }
 
     #[inline]
@@ -210,6 +183,31 @@ impl Accesses {
             }
         }
         self.size[slot] = step.size;
+    }
+}
+
+/// Live objects, chosen at random.
+struct Live<'a, O> {
+    slots: &'a [u32],
+    size: &'a [u32],
+    random: u64,
+    table: &'a mut Table<O>,
+}
+
+impl<O> Chosen<O> for Live<'_, O> {
+    /// The next object; the generator is xorshift, seeded alike for every allocator.
+    #[inline(always)]
+    fn next(&mut self) -> (&mut O, Layout) {
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
+        let at = ((self.random >> 32) * self.slots.len() as u64) >> 32;
+        let slot = self.slots[at as usize];
+        let size = self.size[slot as usize] as usize;
+        // SAFETY: eight is a power of two, and a size below 2^32 cannot overflow.
+        let layout = unsafe { Layout::from_size_align_unchecked(size, LEAST_ALIGN) };
+        // SAFETY: the slot is live, so the table holds its object (T1).
+        (unsafe { self.table.get_mut(slot) }, layout)
     }
 }
 
@@ -245,7 +243,7 @@ impl<S: Subject> Hooks<S> for Accesses {
             return Ok(());
         }
         if self.since.is_some() {
-            self.turn(subject, table);
+            self.turns(1, subject, table);
         }
         if event == self.peak {
             self.at_peak(subject, table);

@@ -8,7 +8,7 @@ use surefit_compact::branded::{BrandedBytes, BrandedHeap, BrandedName, Scoped};
 use surefit_core::{Corruption, Refused, Usage};
 
 use super::figures::{classes, moves, usage};
-use crate::subject::{Classes, Moves, Subject};
+use crate::subject::{Chosen, Classes, Moves, Subject, in_turns, increment_object};
 
 /// A branded heap as the subject of a replay, for as long as its brand.
 #[derive(Debug)]
@@ -78,6 +78,18 @@ impl<'b> Subject for Branded<'_, '_, 'b> {
         let chunk = self.heap.chunk_mut(&mut bytes, offset);
         // SAFETY: the bytes belong to the object for as long as its name and the heap are borrowed.
         unsafe { &mut *ptr::from_mut(chunk) }
+    }
+
+    #[inline(always)]
+    unsafe fn access_words(&mut self, turns: u64, chosen: &mut impl Chosen<Self::Object>) {
+        let view = self.heap.view();
+        in_turns!(turns, {
+            let (object, layout) = chosen.next();
+            // SAFETY: S1; the handle is not freed.
+            let mut bytes = unsafe { handle(object, layout.size()) };
+            // SAFETY: the caller wrote the word before.
+            unsafe { increment_object!(view, &mut bytes) };
+        });
     }
 
     fn usage(&self) -> Option<Usage> {

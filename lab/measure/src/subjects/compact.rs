@@ -21,7 +21,8 @@ use super::raw::{Counted, Raw};
 use crate::keys::Keys;
 use crate::steps::{Action, Step, Steps};
 use crate::subject::{
-    Allocator, Certified, Classes, HandleCost, Moves, Pass, Subject, less_control,
+    Allocator, Certified, Chosen, Classes, HandleCost, Moves, Pass, Subject, in_turns,
+    increment_object, less_control,
 };
 
 /// The moving heap of handles.
@@ -257,6 +258,18 @@ impl<W: Width> Subject for Moving<'_, W> {
         let chunk = self.heap.chunk_mut(&mut bytes, offset);
         // SAFETY: the bytes belong to the object for as long as its name and the heap are borrowed.
         unsafe { &mut *ptr::from_mut(chunk) }
+    }
+
+    #[inline(always)]
+    unsafe fn access_words(&mut self, turns: u64, chosen: &mut impl Chosen<Self::Object>) {
+        let view = self.heap.view();
+        in_turns!(turns, {
+            let (object, layout) = chosen.next();
+            // SAFETY: S1; the handle is not freed.
+            let mut bytes = unsafe { handle(object, layout.size()) };
+            // SAFETY: the caller wrote the word before.
+            unsafe { increment_object!(view, &mut bytes) };
+        });
     }
 
     fn usage(&self) -> Option<Usage> {

@@ -17,7 +17,9 @@ use surefit_core::{Corruption, Refused};
 use super::cf_keys::{cf_keys, config};
 use crate::keys::Keys;
 use crate::sizes;
-use crate::subject::{Allocator, HandleCost, Moves, Pass, Subject};
+use crate::subject::{
+    Allocator, Chosen, HandleCost, Moves, Pass, Subject, in_turns, increment_object,
+};
 
 /// Frees from one tick to the next.
 const FREES_PER_TICK: u64 = 256;
@@ -162,6 +164,16 @@ impl Subject for Ticking<'_> {
         offset: usize,
     ) -> &'a mut [MaybeUninit<u8>] {
         self.heap.heap().chunk_mut(object, offset)
+    }
+
+    #[inline(always)]
+    unsafe fn access_words(&mut self, turns: u64, chosen: &mut impl Chosen<Self::Object>) {
+        let view = self.heap.heap().view();
+        in_turns!(turns, {
+            let (object, _) = chosen.next();
+            // SAFETY: the caller wrote the word before.
+            unsafe { increment_object!(view, object) };
+        });
     }
 
     fn check(&self) -> Result<(), Corruption> {
