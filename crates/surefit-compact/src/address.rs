@@ -5,9 +5,14 @@
 //! an entry: | location, or the next free entry | generation (keyed heaps) |
 //! ```
 //!
-//! The table never shrinks, except in a sweep. Giving back its end after frees would gain nothing
-//! where it is longest: in a program that deletes at random (redis-drift), an object that stays
-//! until the end holds the last entries, even if the lowest free entry is always taken first.
+//! The table never shrinks, except in a sweep, and when the program renumbers its handles
+//! (`renumber.rs`). The number of an entry is in its handle, in the program: so no move of entries
+//! is the heap's own. Giving back the table's end after frees would gain nothing where it is
+//! longest, even if the lowest free entry were always taken first: in a program that deletes at
+//! random (redis-drift), 49,223 page-blocks live where the heap needs the most, and one of them has
+//! the last of 351,571 entries. Nor has any page of the table, of 65, only free entries there.
+//! Taken lowest first, some would at times; lent as data pages they would save 1.8 % of the live
+//! bytes of that program, nothing in a recorded redis, and cost every allocation a search.
 //!
 //! # Invariants
 //! - A1 The free entries are linked from `free`, newest first. Each is below `made`, and

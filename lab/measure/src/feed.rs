@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result};
 use surefit_trace::Reader;
 
 use crate::passes::replay::Stop;
-use crate::steps::{Left, Slots, Step, Steps};
+use crate::steps::{InParts, Left, Slots, Step, Steps};
 
 /// Steps that are made at a time.
 const PART_STEPS: usize = 1 << 14;
@@ -51,18 +51,6 @@ impl<'s> Feed<'s> {
         })))
     }
 
-    /// The next steps; `None` after the last.
-    pub(crate) fn next_part(&mut self) -> Option<&[Step]> {
-        match self {
-            Self::Whole(_, true) => None,
-            Self::Whole(steps, given) => {
-                *given = true;
-                Some(steps.steps())
-            }
-            Self::File(making) => making.next_part(),
-        }
-    }
-
     /// Whether the steps that came are those of the whole trace.
     pub(crate) fn sound(&self) -> Result<(), Stop> {
         match self {
@@ -79,6 +67,19 @@ impl<'s> Feed<'s> {
         match self {
             Self::Whole(steps, _) => steps.left().into(),
             Self::File(making) => std::mem::take(&mut making.slots).into_left().into(),
+        }
+    }
+}
+
+impl InParts for Feed<'_> {
+    fn next_part(&mut self) -> Option<&[Step]> {
+        match self {
+            Self::Whole(_, true) => None,
+            Self::Whole(steps, given) => {
+                *given = true;
+                Some(steps.steps())
+            }
+            Self::File(making) => making.next_part(),
         }
     }
 }

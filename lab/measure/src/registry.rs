@@ -6,10 +6,11 @@ use anyhow::{Result, bail};
 use surefit_core::Refused;
 
 use crate::any::Any;
+use crate::feed::Feed;
 use crate::keys::Keys;
 use crate::libraries::{KNOWN, OURS, OURS_IS};
 use crate::sizes::HeapSize;
-use crate::steps::Steps;
+use crate::steps::{InParts, Steps};
 use crate::subject::{Allocator, Certified, HandleCost, Pass, Subject};
 use crate::subjects::{
     block_table, cf_paper, compact, cooperating, dlmalloc, indirect, jamaica, os, raw, rlsf,
@@ -92,6 +93,19 @@ macro_rules! registry {
             pub fn certified(&self, steps: &Steps) -> Option<Certified> {
                 match self {
                     $(Self::$kind(options) => <$allocator>::certified(options, steps),)*
+                }
+            }
+
+            /// The same allocator, told the demand of a trace.
+            #[must_use]
+            pub fn told(&self, steps: &Steps) -> Self {
+                self.told_fed(&mut Feed::of(steps))
+            }
+
+            /// As [`Kind::told`], of steps that come in parts.
+            pub(crate) fn told_fed(&self, trace: &mut dyn InParts) -> Self {
+                match self {
+                    $(Self::$kind(options) => Self::$kind(<$allocator>::told(options, trace)),)*
                 }
             }
 
@@ -212,7 +226,10 @@ pub fn help() -> String {
     );
     let file = "config=FILE is a key of every name: a TOML file with its keys, as `surefit tune` \
                 writes it";
-    table("Allocators", |_| true) + &preload + &filled(file, "  ", "    ", COLUMNS) + "\n"
+    let width = "cf without width has words of four bytes in a region that certifies a trace's demand \
+                 with them, and of three bytes, which are slower, in a smaller one (128 MiB at most)";
+    let notes = [file, width].map(|note| filled(note, "  ", "    ", COLUMNS) + "\n");
+    table("Allocators", |_| true) + &preload + &notes.concat()
 }
 
 /// A table of the allocators that hand out raw pointers, for the `--help` of verbs that take no

@@ -39,6 +39,7 @@ pub fn measure(
     progress: &Progress,
 ) -> Result<Vec<Measured>> {
     affordable(source, specs, plan)?;
+    let specs = &in_parallel(specs, |spec| Ok(spec.told(&source.steps)))?[..];
     let checked = in_parallel(specs, |spec| {
         let row = check(source, spec, plan);
         progress.step(&source.steps.name, "checking", spec);
@@ -69,6 +70,7 @@ pub fn measure_one(
     plan: Plan,
 ) -> Result<AllocatorResult> {
     affordable(source, std::slice::from_ref(spec), plan)?;
+    let spec = &spec.told(&source.steps);
     let checked = if passes.checking {
         check(source, spec, plan)?
     } else {
@@ -119,6 +121,7 @@ pub fn run_fresh<P: Pass<Output = Result<u64, Stopped>>>(
     heap: HeapSize,
     pass: P,
 ) -> Result<()> {
+    let kind = &kind.told(steps);
     let bytes = kind.heap_bytes(heap, steps);
     let mut region = if kind.in_region() {
         Some(Reservation::new(bytes)?)

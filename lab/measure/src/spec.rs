@@ -80,6 +80,18 @@ impl Spec {
         &self.text
     }
 
+    /// The same allocator, told the demand of a trace in memory.
+    #[must_use]
+    pub fn told(&self, steps: &Steps) -> Self {
+        Self {
+            text: self.text.clone(),
+            choice: match &self.choice {
+                Choice::InProcess(kind) => Choice::InProcess(kind.told(steps)),
+                Choice::Preload(library) => Choice::Preload(library.clone()),
+            },
+        }
+    }
+
     /// The cost of its handles; `None` if it hands out raw pointers.
     #[must_use]
     pub fn handles(&self) -> Option<HandleCost> {

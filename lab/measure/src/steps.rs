@@ -84,6 +84,12 @@ fn layout(size: u32, align_log2: u8) -> Layout {
     unsafe { Layout::from_size_align_unchecked(size as usize, 1 << align_log2) }
 }
 
+/// The steps of a trace, which come in parts.
+pub trait InParts {
+    /// The next steps; `None` after the last.
+    fn next_part(&mut self) -> Option<&[Step]>;
+}
+
 /// An object that the program never freed.
 #[derive(Clone, Copy, Debug)]
 pub struct Left {

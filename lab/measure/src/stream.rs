@@ -1,7 +1,7 @@
 //! A trace that is replayed as it is read, in memory that follows its live objects.
 //!
 //! It is read twice: first to check it and to count what a replay must know before its first event,
-//! then to replay it.
+//! then to replay it. In between, an allocator that makes use of the demand reads it, too.
 
 use std::path::Path;
 
@@ -31,6 +31,7 @@ pub fn replay(file: &Path, spec: &Spec, setting: Setting) -> Result<(Steps, Allo
     let steps = describe(file)?;
     steps.live(file, false)?;
     memory::affordable("a heap", kind.heap_bytes(setting.heap, &steps) as u64)?;
+    let kind = &kind.told_fed(&mut Feed::open(file)?);
     let row = single::check_fed(spec, kind, &steps, &mut Feed::open(file)?, setting)?;
     Ok((steps, row))
 }

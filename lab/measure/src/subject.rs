@@ -10,7 +10,7 @@ use std::mem::MaybeUninit;
 use surefit_core::{Corruption, Refused, Usage};
 
 use crate::pointer_heap::PointerHeap;
-use crate::steps::Steps;
+use crate::steps::{InParts, Steps};
 
 /// What a moving heap moved so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -313,6 +313,11 @@ pub trait Allocator {
     /// The largest region that it can use, in bytes; it uses only a part of a larger one.
     fn most_bytes(_options: &Self::Options) -> usize {
         usize::MAX
+    }
+
+    /// The same allocator, told the demand of a trace, of which it may make use.
+    fn told(options: &Self::Options, _trace: &mut dyn InParts) -> Self::Options {
+        options.clone()
     }
 
     /// Refuses a trace whose replay would take hours.

@@ -57,16 +57,13 @@ pub(super) fn ablation(
 
 /// The same heap without objects in pieces.
 fn contiguous(options: &Options) -> Result<Options> {
-    Ok(Options {
-        config: options.config.clone().with_pieces(None)?,
-        ..options.clone()
-    })
+    options.with_config(|config| Ok(config.clone().with_pieces(None)?))
 }
 
 /// The smallest heap; `None` if no heap serves the trace, such as for an object larger than a page,
 /// or none of 64 times the peak of live bytes.
 fn least(options: &Options, steps: &Steps) -> Result<Option<u64>> {
-    let kind = Kind::Cf(Box::new(options.clone()));
+    let kind = Kind::Cf(Box::new(options.clone())).told(steps);
     let mut region = Reservation::new(kind.heap_bytes(HeapSize::DEFAULT, steps))?;
     if is_hopeless(&kind.run_untimed(region.memory(), Untouched { steps })) {
         return Ok(None);

@@ -18,6 +18,7 @@ use surefit_measure::single;
 use surefit_measure::sizes::HeapSize;
 use surefit_measure::source::Source;
 use surefit_measure::spec::{Spec, place_of};
+use surefit_measure::steps::Steps;
 use surefit_measure::threaded;
 
 /// What is compared unless the user says otherwise.
@@ -147,7 +148,7 @@ impl Job {
         let details = match self.has_page {
             true => Some(details::details(
                 source,
-                specs,
+                &told(specs, &source.steps),
                 &results,
                 plan.setting.heap,
                 progress,
@@ -175,6 +176,11 @@ impl Job {
         };
         Ok(Measured { trace, details })
     }
+}
+
+/// The allocators, told the demand of a trace.
+fn told(specs: &[Spec], steps: &Steps) -> Vec<Spec> {
+    specs.iter().map(|spec| spec.told(steps)).collect()
 }
 
 /// Replays a trace of several threads on as many, on the allocators that serve threads.

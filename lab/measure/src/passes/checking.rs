@@ -16,7 +16,7 @@ use super::residence::{Place, Residence};
 use crate::any::Any;
 use crate::feed::Feed;
 use crate::results::{Locality, ResidentSample};
-use crate::steps::{Action, Left, Step, Steps};
+use crate::steps::{Action, InParts, Left, Step, Steps};
 use crate::subject::{Moves, Pass, Subject};
 use crate::subjects::null::Null;
 

@@ -27,6 +27,7 @@ use crate::sizes::HeapSize;
 use crate::spec::{Choice, Spec};
 use crate::steps::{Action, Step, Steps};
 use crate::subject::{Pass, Subject};
+use crate::subjects::compact::Options;
 
 /// What the objects of one call site hold at an event.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -66,7 +67,10 @@ pub fn by_site(trace: &Trace, steps: &Steps, spec: &Spec, heap: HeapSize) -> Res
     let Choice::InProcess(Kind::Cf(options)) = &spec.choice else {
         bail!("{spec}: holes by call site are those of cf; name it, with keys if you like");
     };
-    let options = options.unbounded()?;
+    let options = Options {
+        lean: None,
+        ..options.unbounded()?
+    };
     let kind = Kind::Cf(Box::new(options.clone()));
     let setting = Setting { heap, touch: false };
     let row = single::check(spec, &kind, steps, setting)?;

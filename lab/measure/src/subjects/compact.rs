@@ -2,6 +2,7 @@
 //! without moves.
 
 use std::alloc::Layout;
+use std::borrow::Cow;
 use std::mem::MaybeUninit;
 use std::ptr;
 
@@ -18,8 +19,9 @@ use super::figures::{classes, control_bytes, moves, usage};
 use super::name::{Name, handle};
 use super::pointer::{AtLeast, Pointers};
 use super::raw::{Counted, Raw};
+use crate::feed::Feed;
 use crate::keys::Keys;
-use crate::steps::{Action, Step, Steps};
+use crate::steps::{Action, InParts, Step, Steps};
 use crate::subject::{
     Allocator, Certified, Chosen, Classes, HandleCost, Moves, Pass, Subject, in_turns,
     increment_object, less_control,
@@ -52,6 +54,18 @@ pub struct Options {
     pub has_keys: bool,
     /// Whether its handles are branded.
     pub is_branded: bool,
+    /// What it has in place of `config` and `words` in a region that is short for a demand; `None`
+    /// if the width was chosen.
+    pub lean: Option<Lean>,
+}
+
+/// Three-byte words, for regions that do not certify a demand with words of four bytes.
+#[derive(Clone, Debug)]
+pub struct Lean {
+    /// The heap's configuration.
+    pub config: Config,
+    /// Regions of fewer bytes have these words. 0 until the heap is told a demand.
+    pub below_bytes: usize,
 }
 
 impl Options {
@@ -60,14 +74,42 @@ impl Options {
     /// # Errors
     /// Never: a configuration that is valid with a bound is valid without one.
     pub fn unbounded(&self) -> Result<Self> {
-        let config = Config::new(self.config.geometry().clone(), Bound::Unbounded)?;
-        let pieces = self.config.division();
-        Ok(Self {
-            config: config
-                .with_pieces(self.config.piece_bytes())?
-                .with_large_pieces(pieces.large_bytes())?,
-            ..self.clone()
+        self.with_config(|config| {
+            let pieces = config.division();
+            let unbounded = Config::new(config.geometry().clone(), Bound::Unbounded)?;
+            let unbounded = unbounded.with_pieces(config.piece_bytes())?;
+            Ok(unbounded.with_large_pieces(pieces.large_bytes())?)
         })
+    }
+
+    /// The same heap with its configuration changed, whatever its words are.
+    ///
+    /// # Errors
+    /// As `change`.
+    pub fn with_config(&self, change: impl Fn(&Config) -> Result<Config>) -> Result<Self> {
+        let mut changed = self.clone();
+        changed.config = change(&self.config)?;
+        if let Some(lean) = &mut changed.lean {
+            lean.config = change(&lean.config)?;
+        }
+        Ok(changed)
+    }
+
+    /// The heap with the words that it has in a region of so many bytes.
+    fn in_region(&self, bytes: usize) -> Cow<'_, Self> {
+        match &self.lean {
+            Some(lean) if bytes < lean.below_bytes => Cow::Owned(self.leaner(lean)),
+            _ => Cow::Borrowed(self),
+        }
+    }
+
+    fn leaner(&self, lean: &Lean) -> Self {
+        Self {
+            config: lean.config.clone(),
+            words: Words::Medium,
+            lean: None,
+            ..*self
+        }
     }
 }
 
@@ -122,12 +164,24 @@ impl Allocator for Cf {
         if is_branded && (has_keys || words != Words::Wide) {
             bail!("branded goes with plain words of four bytes: leave keys and width=16|24 out");
         }
+        let chooses = !keys.has("width") && !has_keys && !is_branded;
         Ok(Box::new(Options {
+            lean: if chooses { Some(lean(keys)?) } else { None },
             config,
             words,
             has_keys,
             is_branded,
         }))
+    }
+
+    fn told(options: &Box<Options>, trace: &mut dyn InParts) -> Box<Options> {
+        let mut told = options.clone();
+        if let Some(lean) = &mut told.lean {
+            let enough = certified::<Wide>(&options.config, trace);
+            let enough = enough.map_or(usize::MAX, |wide| wide.heap_bytes as usize);
+            lean.below_bytes = enough.min(most_bytes::<Medium>(&lean.config).saturating_add(1));
+        }
+        told
     }
 
     fn run<P: Pass>(
@@ -141,6 +195,7 @@ impl Allocator for Cf {
             let piece_bytes = options.config.piece_bytes();
             return Ok(heap.branded(|heap| pass.run(Branded { heap, piece_bytes })));
         }
+        let options = &*options.in_region(memory.len());
         with_width!(options, W => {
             let memory = less_control::<Heap<'_, W>>(usable::<W>(&options.config, memory))?;
             Ok(pass.run(Moving::<W>::new(memory, &options.config)?))
@@ -160,8 +215,25 @@ impl Allocator for Cf {
     }
 
     fn certified(options: &Box<Options>, steps: &Steps) -> Option<Certified> {
-        with_width!(options, W => certified::<W>(&options.config, steps))
+        let own = with_width!(options, W => certified::<W>(&options.config, &mut Feed::of(steps)))?;
+        let told = options.lean.as_ref().filter(|lean| lean.below_bytes > 0);
+        let lean = told.and_then(|lean| certified::<Medium>(&lean.config, &mut Feed::of(steps)));
+        let fewest = lean.filter(|lean| lean.heap_bytes < own.heap_bytes);
+        // A larger region has the wider words.
+        let moved = lean.map_or(0, |lean| lean.moved_bytes_max_per_op);
+        Some(Certified {
+            moved_bytes_max_per_op: own.moved_bytes_max_per_op.max(moved),
+            ..fewest.unwrap_or(own)
+        })
     }
+}
+
+/// Three-byte words with the same keys.
+fn lean(keys: &Keys) -> Result<Lean> {
+    Ok(Lean {
+        config: config(keys, Tail::BackReferences { bytes: 3 })?,
+        below_bytes: 0,
+    })
 }
 
 /// The largest region whose pages the words of `W` can name, including the heap's control
@@ -295,13 +367,12 @@ impl<W: Width> Subject for Moving<'_, W> {
 
 /// The certificate for the trace's joint demand; `None` if no heap of this configuration can serve
 /// it.
-fn certified<W: Width>(config: &Config, steps: &Steps) -> Option<Certified> {
+fn certified<W: Width>(config: &Config, trace: &mut dyn InParts) -> Option<Certified> {
     let mut meter = DemandMeter::new::<W>(config);
-    steps
-        .steps()
-        .iter()
-        .try_for_each(|step| count(&mut meter, *step))
-        .ok()?;
+    while let Some(steps) = trace.next_part() {
+        let mut steps = steps.iter();
+        steps.try_for_each(|step| count(&mut meter, *step)).ok()?;
+    }
     let budget = meter.budget();
     let certificate = certify::<W>(config, &meter.joint()).ok()?;
     Some(Certified {
@@ -359,5 +430,64 @@ impl Allocator for CfDirect {
             None => pass.run(Pointers(Raw(heap))),
             Some(bytes) => pass.run(Pointers(AtLeast::new(Raw(heap), bytes))),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use surefit_trace::{Call, Event, Op, Trace};
+
+    use super::{Cf, Options, Words};
+    use crate::feed::Feed;
+    use crate::keys::Keys;
+    use crate::steps::Steps;
+    use crate::subject::Allocator;
+
+    /// Ten thousand small objects, all live at the end.
+    fn many() -> Steps {
+        let call = Call::Malloc;
+        let alloc = |id| Op::Alloc { id, size: 24, call };
+        let events = (0..10_000).map(|id| Event::new(0, alloc(id))).collect();
+        Steps::new(&Trace::new("many", events).expect("sound")).expect("small")
+    }
+
+    fn options(keys: Option<&str>) -> Box<Options> {
+        Cf::options(&Keys::parse(keys).expect("keys")).expect("an allocator")
+    }
+
+    #[test]
+    fn words_are_as_wide_as_a_region_certifies() {
+        let certified = |options: &_| {
+            let certified = Cf::certified(options, &many()).expect("a certificate");
+            certified.heap_bytes as usize
+        };
+        let [wide, medium] = ["width=32", "width=24"].map(|keys| certified(&options(Some(keys))));
+        assert!(medium < wide);
+        let told = Cf::told(&options(None), &mut Feed::of(&many()));
+        assert_eq!(certified(&told), medium);
+        let words = |bytes| told.in_region(bytes).words;
+        assert_eq!([0, medium, wide - 1].map(words), [Words::Medium; 3]);
+        assert_eq!([wide, usize::MAX].map(words), [Words::Wide; 2]);
+        // Whatever is changed of it is changed of both.
+        let unbounded = told.unbounded().expect("valid");
+        for region in [medium, wide] {
+            let bound = unbounded.in_region(region).config.bound();
+            assert_eq!(bound, surefit_compact::Bound::Unbounded);
+        }
+    }
+
+    #[test]
+    fn words_are_wide_without_a_demand_and_as_chosen() {
+        assert_eq!(options(None).in_region(1 << 20).words, Words::Wide);
+        for (keys, words) in [
+            ("width=16", Words::Narrow),
+            ("width=24", Words::Medium),
+            ("width=32", Words::Wide),
+            ("keys", Words::Wide),
+            ("branded", Words::Wide),
+        ] {
+            let told = Cf::told(&options(Some(keys)), &mut Feed::of(&many()));
+            assert_eq!(told.in_region(1 << 19).words, words, "{keys}");
+        }
     }
 }
