@@ -221,7 +221,7 @@ fn handles_of_another_heap_are_refused_by_every_call() {
     assert!(panics(&mut || _ = view.chunk(&bytes, 0)));
     assert!(panics(&mut || _ = view.chunk_mut(&mut bytes, 0)));
     assert_eq!(*theirs.get(&value), 7);
-    assert_eq!(theirs.view().chunk(&bytes, 9), []);
+    assert!(theirs.view().chunk(&bytes, 9).is_empty());
     assert!(panics(&mut || _ = theirs.view().chunk(&bytes, 10)));
     assert!(format!("{view:?}").starts_with("View(heap "));
 }
