@@ -116,7 +116,7 @@ impl<'m, W: Width> Heap<'m, W> {
         let end = u32::try_from((len - table) / page).expect("a page number fits");
         let pages = Cell::new(0);
         heap.engine.limit = Some(Limit { pages, end });
-        heap.raise_limit(bytes.saturating_sub(heap.skipped));
+        heap.raise_limit(bytes.saturating_sub(heap.skipped as usize));
         Ok(heap)
     }
 
@@ -167,7 +167,7 @@ impl<W: Width> Details<'_, '_, W> {
     #[must_use]
     pub fn untouched(self) -> Range<usize> {
         let page = self.heap.config.geometry().page_bytes();
-        let at = |pages: u32| self.heap.skipped + pages as usize * page;
+        let at = |pages: u32| self.heap.skipped as usize + pages as usize * page;
         match &self.heap.engine.limit {
             None => 0..0,
             Some(limit) => at(limit.pages.get())..at(limit.end),

@@ -43,6 +43,7 @@
 )]
 
 mod budget;
+mod certificate;
 mod contiguous;
 mod demand;
 mod limits;
@@ -54,6 +55,7 @@ mod shared;
 mod uncertifiable;
 mod work;
 
+pub use certificate::{Certificate, CertifiedParts, ContiguousCertificate};
 pub use contiguous::ContiguousDemand;
 pub use demand::{BlockCount, Budget, ClassSet, Demand};
 pub use meter::DemandMeter;
@@ -66,65 +68,12 @@ pub use work::{CallWork, moves_max};
 
 use limits::{least, most, numbers, word_bits};
 
-use surefit_classes::{Geometry, Tail};
+use surefit_classes::{Bound, Geometry, Tail};
 
 use crate::config::Config;
 use crate::layout;
+use crate::slack;
 use crate::width::{Generation, Width};
-
-/// The bytes that are enough for a demand, and the most work of one call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Certificate {
-    /// Bytes of region that are enough, wherever it begins: the sum of `parts`.
-    pub heap_bytes: usize,
-    /// Bytes that are enough if the region begins at a multiple of the page size.
-    pub aligned_bytes: usize,
-    /// What the bytes are for.
-    pub parts: CertifiedParts,
-    /// Data pages that the demand can fill at once.
-    pub data_pages: u64,
-    /// Entries of the address table that the demand can need at once, retired ones included.
-    pub entries: u64,
-    /// The most moves that the free of one page-block causes; an allocation causes none.
-    pub moves_max_per_op: u32,
-    /// The most bytes that these moves copy.
-    pub moved_bytes_max_per_op: u64,
-    /// The most pages of the region that the allocation or free of one page-block touches.
-    pub pages_touched_max_per_op: u64,
-}
-
-/// The bytes that are enough for page-blocks and contiguous objects, and the most work of one call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ContiguousCertificate {
-    /// The bytes for everything. Its work of one call is that of calls on page-blocks.
-    pub heap: Certificate,
-    /// The most pages of contiguous objects at once: Σ n·m.
-    pub window_pages: u64,
-    /// The most pages of their slots at once: Σ n·s.
-    pub slot_pages: u64,
-    /// The most bytes that allocating or freeing one contiguous object moves. A resize that changes
-    /// the slot does both.
-    pub moved_bytes_max_per_call: u64,
-}
-
-/// What the bytes of a certificate are for. The parts add up to `heap_bytes`;
-/// `back_reference_bytes` is contained in `data_page_bytes`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CertifiedParts {
-    /// Data pages.
-    pub data_page_bytes: usize,
-    /// The address table, padded to eight bytes.
-    pub handle_bytes: usize,
-    /// Page records, padded to eight bytes.
-    pub page_record_bytes: usize,
-    /// Class states.
-    pub class_state_bytes: usize,
-    /// Bytes that may be skipped until a page begins.
-    pub alignment_bytes: usize,
-    /// The part of the data pages, at most, that exists because of the live objects'
-    /// back-references.
-    pub back_reference_bytes: usize,
-}
 
 /// The needs of a demand, before they are laid out in a region.
 struct Needs {
@@ -205,7 +154,7 @@ pub const fn certify_for_life<W: Width>(
     demand: &Demand<'_>,
     frees: u64,
 ) -> Result<Certificate, Uncertifiable> {
-    let mut needs = match needs::<W>(config, demand) {
+    let mut needs = match needs::<W>(config, config.bound(), demand) {
         Ok(needs) => needs,
         Err(error) => return Err(error),
     };
@@ -244,7 +193,7 @@ pub const fn certify_contiguous<W: Width>(
         Ok(windows) => windows,
         Err(error) => return Err(error),
     };
-    let mut needs = match needs::<W>(config, demand) {
+    let mut needs = match needs::<W>(config, config.bound(), demand) {
         Ok(needs) => needs,
         Err(error) => return Err(error),
     };
@@ -261,6 +210,93 @@ pub const fn certify_contiguous<W: Width>(
         slot_pages: windows.slots,
         moved_bytes_max_per_call: windows.moved_pages.saturating_mul(page),
     })
+}
+
+/// The slack of a heap of `region_bytes` bytes that serves a demand, in bytes of pages: what
+/// [`Heap::with_slack`](crate::Heap::with_slack) may lend to size-classes as holes, so that the
+/// heap still refuses nothing that stays within the demand. The region begins at a page.
+///
+/// It is the greatest number where the demand needs no compaction in so many bytes, and 0 where the
+/// configuration's bound is not in holes: such a heap lends nothing, and the region must have its
+/// certificate's bytes.
+///
+/// # Errors
+/// The demand has no certificate, or [`Uncertifiable::TooSmall`]: the region has fewer bytes than
+/// the demand needs without any holes.
+///
+/// # Complexity
+/// As [`certify`].
+///
+/// # Source
+/// [The bounds, 3.1](crate::bounds#31-pooled-slack).
+pub const fn slack_bytes<W: Width>(
+    config: &Config,
+    demand: &Demand<'_>,
+    region_bytes: usize,
+) -> Result<usize, Uncertifiable> {
+    slack_bytes_for_life::<W>(config, demand, 0, region_bytes)
+}
+
+/// As [`slack_bytes`], for a heap of keys that frees or resizes objects at most `frees` times in
+/// its life: [`certify_for_life`] says what retires, and which `W` such a heap has.
+///
+/// # Errors
+/// As [`slack_bytes`].
+pub const fn slack_bytes_for_life<W: Width>(
+    config: &Config,
+    demand: &Demand<'_>,
+    frees: u64,
+    region_bytes: usize,
+) -> Result<usize, Uncertifiable> {
+    let lends = matches!(config.bound(), Bound::Holes { .. });
+    let settled = if lends {
+        slack::NO_HOLES
+    } else {
+        config.bound()
+    };
+    let least = match bytes::<W>(config, settled, demand, frees) {
+        Ok(bytes) => bytes,
+        Err(error) => return Err(error),
+    };
+    if region_bytes < least {
+        return Err(Uncertifiable::TooSmall { needed: least });
+    }
+    if !lends {
+        return Ok(0);
+    }
+    let classes = config.geometry().class_count();
+    let rest = region_bytes.saturating_sub(slack::table_bytes(classes));
+    if let Ok(bytes) = bytes::<W>(config, Bound::Unbounded, demand, frees) {
+        if rest >= bytes {
+            return Ok(usize::MAX >> 1);
+        }
+    }
+    let Some(rest) = rest.checked_sub(least) else {
+        return Ok(0);
+    };
+    let page = config.geometry().page_bytes();
+    let record = layout::padded(layout::page_record_bytes::<W>(), 8);
+    let Some(pages) = rest.checked_div(page.saturating_add(record)) else {
+        return Ok(0);
+    };
+    Ok(pages.saturating_mul(page))
+}
+
+const fn bytes<W: Width>(
+    config: &Config,
+    bound: Bound,
+    demand: &Demand<'_>,
+    frees: u64,
+) -> Result<usize, Uncertifiable> {
+    let mut needs: Needs = match needs::<W>(config, bound, demand) {
+        Ok(needs) => needs,
+        Err(error) => return Err(error),
+    };
+    needs.entries = needs.entries.saturating_add(retired_max::<W>(frees));
+    match lay_out::<W>(config, demand, &needs) {
+        Ok(certificate) => Ok(certificate.aligned_bytes),
+        Err(error) => Err(error),
+    }
 }
 
 /// The bytes of region that are enough for a demand, wherever the region begins; for constants.
@@ -366,17 +402,21 @@ const fn retired_max<W: Width>(frees: u64) -> u64 {
     }
 }
 
-const fn needs<W: Width>(config: &Config, demand: &Demand<'_>) -> Result<Needs, Uncertifiable> {
+const fn needs<W: Width>(
+    config: &Config,
+    bound: Bound,
+    demand: &Demand<'_>,
+) -> Result<Needs, Uncertifiable> {
     match config.geometry().tail() {
         Tail::BackReferences { bytes } if bytes == W::WORD_BYTES => {}
         _ => return Err(Uncertifiable::Width),
     }
     match demand {
         Demand::PerClass(most) => per_class::<W>(config.geometry(), most),
-        Demand::Joint(budget) => joint::<W>(config, budget, None),
+        Demand::Joint(budget) => joint::<W>(config, bound, budget, None),
         Demand::Both(budget, peaks) => {
             let (joint, classes) = (
-                joint::<W>(config, budget, Some(peaks)),
+                joint::<W>(config, bound, budget, Some(peaks)),
                 per_class::<W>(config.geometry(), peaks),
             );
             match (joint, classes) {
@@ -414,6 +454,7 @@ const fn per_class<W: Width>(geometry: &Geometry, most: &[u32]) -> Result<Needs,
 
 const fn joint<W: Width>(
     config: &Config,
+    bound: Bound,
     budget: &Budget,
     peaks: Option<&[u32]>,
 ) -> Result<Needs, Uncertifiable> {
@@ -429,7 +470,7 @@ const fn joint<W: Width>(
     }
     let worst = budget::worst(
         geometry,
-        config.bound(),
+        bound,
         &Budget { objects, ..*budget },
         peaks,
         &budget::Spread::ALONE,

@@ -13,6 +13,7 @@ use crate::engine::Engine;
 use crate::heap::Heap;
 use crate::page::{Block, Page};
 use crate::parked::MOST_PARKED;
+use crate::slack::share;
 use crate::width::{Generation, Width, Word};
 
 impl<W: Width> Heap<'_, W> {
@@ -38,12 +39,13 @@ impl<W: Width> Heap<'_, W> {
         for class in self.config.geometry().classes() {
             engine.check_class(class)?;
         }
+        engine.check_slack()?;
         // Whether a head is parked can be asked now.
         engine.check_windows()?;
         engine.check_pages()?;
         engine.check_addresses()?;
         let total = self.usage().total();
-        let region = engine.pages.memory.len() + self.skipped;
+        let region = engine.pages.memory.len() + self.skipped as usize;
         ensure(
             total == region,
             "H3",
@@ -240,7 +242,7 @@ impl<'m, W: Width> Engine<'m, W> {
         at: usize,
     ) -> Result<(), Corruption> {
         let kept = match self.bound {
-            Bound::Holes { .. } => !automaton::settle(self.bound, counts),
+            Bound::Holes { .. } => !automaton::settle(self.bound_of(state), counts),
             Bound::Pages(most) => counts.not_full <= most,
             Bound::Unbounded => true,
         };
@@ -250,11 +252,33 @@ impl<'m, W: Width> Engine<'m, W> {
         let is_kept = match self.bound {
             // Every free asks.
             Bound::Pages(_) => frees == 0,
-            _ => frees <= automaton::frees_in_a_row(self.bound, counts),
+            _ => frees <= automaton::frees_in_a_row(self.bound_of(state), counts),
         };
         ensure(is_kept, "H5", "the bound would not be asked in time", at)?;
         let pages = state.pages().saturating_add(frees) <= state.live();
         ensure(pages, "T3", "more pages than live blocks may result", at)
+    }
+
+    /// K1.
+    fn check_slack(&self) -> Result<(), Corruption> {
+        let Some(slack) = self.slack() else {
+            return Ok(());
+        };
+        let next = slack.next.get() as usize;
+        let known = next < slack.lent.len();
+        ensure(known, "K1", "the class that is asked next is unknown", next)?;
+        let geometry = self.pages.geometry;
+        let lent = geometry.classes().zip(slack.lent).map(|(class, lent)| {
+            let share = share(geometry.page_bytes(), geometry.layout(class));
+            u64::from(lent.get()) * share
+        });
+        let all = lent.fold(slack.spare.get(), u64::saturating_add);
+        ensure(
+            all == slack.bytes,
+            "K1",
+            "spare and lent bytes are not the slack",
+            0,
+        )
     }
 
     /// T1. The number of parked pairs is compared with that of used blocks before `live` is used.

@@ -194,6 +194,12 @@ impl<'m, W: Width> ClassTable<'m, W> {
         unsafe { self.0.get_unchecked(class.index()) }
     }
 
+    /// The number of the class of a state of this table.
+    pub(crate) fn index_of(&self, state: &ClassState<W>) -> usize {
+        let bytes = core::ptr::from_ref(state).addr() - self.0.as_ptr().addr();
+        bytes / size_of::<ClassState<W>>()
+    }
+
     /// The state of a class that the geometry may lack.
     pub(crate) fn get(&self, class: SizeClass) -> Option<&'m ClassState<W>> {
         self.0.get(class.index())

@@ -57,6 +57,7 @@ use crate::address::AddressTable;
 use crate::class::{ClassState, ClassTable};
 use crate::limit::Limit;
 use crate::page::{Block, Page, PageId, PageTable};
+use crate::slack::Slack;
 use crate::supply::Supply;
 use crate::width::{Width, Word};
 use crate::windows::Windows;
@@ -90,6 +91,8 @@ pub(crate) struct Engine<'m, W: Width> {
     pub(crate) moved: MoveCounters,
     /// The contiguous objects over a page.
     pub(crate) windows: Windows<W::Count>,
+    /// What the heap may lend to its classes.
+    pub(crate) slack: Option<&'m Slack<'m>>,
     /// A link that nobody reads, the target of stores that must have no effect.
     pub(crate) unread: Cell<W::Count>,
 }
@@ -383,7 +386,7 @@ impl<'m, W: Width> Engine<'m, W> {
     fn settle(&self, state: &ClassState<W>, page: PageId) {
         let page = self.pages.known(page);
         let counts = self.counts(state, page.layout);
-        if automaton::settle(self.bound, counts) {
+        if self.must_settle(state, page.layout, counts) {
             self.swap_roles(state, page);
             return self.restore_bound(state, page.layout, (0, 0));
         }
@@ -405,7 +408,7 @@ impl<'m, W: Width> Engine<'m, W> {
         };
         // The freed block still counts as used, but not as live: so it is a hole.
         let counts = self.counts(state, page.layout);
-        let breaks = automaton::settle(self.bound, counts);
+        let breaks = self.must_settle(state, page.layout, counts);
         if breaks && !automaton::swaps_roles(page.used() - 1, reservoir.used()) {
             let from = self.pages.last_used(reservoir);
             let entry = self.pages.back_reference(from);
@@ -445,7 +448,7 @@ impl<'m, W: Width> Engine<'m, W> {
         (mut moves, mut bytes): (u32, u64),
     ) {
         let mut counts = self.counts(state, layout);
-        while moves < MAX_MOVES && automaton::settle(self.bound, counts) {
+        while moves < MAX_MOVES && automaton::settle(self.bound_of(state), counts) {
             if state.head.get() != state.tail.get() {
                 bytes += self.fill_hole(state, state.tail.get(), state.head.get());
                 moves += 1;
@@ -568,6 +571,7 @@ impl<'m, W: Width> Engine<'m, W> {
                 moves += 1;
             }
         }
+        self.take_all_unused();
         moves
     }
 }

@@ -26,7 +26,7 @@ use core::alloc::Layout;
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
-use surefit_classes::{SizeClass, Tail};
+use surefit_classes::{Bound, SizeClass, Tail};
 use surefit_core::Refused;
 
 use crate::address::AddressTable;
@@ -38,6 +38,7 @@ use crate::layout;
 use crate::memory::Memory;
 use crate::page::PageTable;
 use crate::pieces::Division;
+use crate::slack::{self, Slack};
 use crate::width::{Wide, Width, Word};
 use crate::windows::Windows;
 
@@ -77,8 +78,8 @@ pub struct Heap<'m, W: Width = Wide> {
     pub(crate) id: HeapId,
     /// How byte objects are divided into pieces.
     pub(crate) division: Division,
-    /// Bytes of the region skipped for alignment.
-    pub(crate) skipped: usize,
+    /// Bytes of the region skipped for alignment, and those of the slack's table.
+    pub(crate) skipped: u32,
 }
 
 // SAFETY: everything to which a heap refers lies in its region, which it owns exclusively (M1),
@@ -109,6 +110,58 @@ impl<'m, W: Width> Heap<'m, W> {
             unsafe { PageTable::new(memory, config.geometry(), records, pages, first) }
         };
         Self::build(memory, skipped, config, table)
+    }
+
+    /// As [`Heap::new`], with `slack` bytes of pages that the size-classes share as holes, in place
+    /// of the δ and ε that each of them has by the configuration.
+    ///
+    /// A free moves an object, and only one page-block, if its class has as many holes as it was
+    /// lent and no slack for another one is spare. With the slack that
+    /// [`slack_bytes`](crate::certify::slack_bytes) computes for a demand and this region, the heap
+    /// refuses nothing that stays within the demand.
+    ///
+    /// Where the configuration bounds classes in pages, or not at all, slack means nothing. A table
+    /// at the end of the region holds what is lent: at most 55 bytes, and 4 per size-class. A
+    /// region that is too short for it lends nothing.
+    ///
+    /// # Errors
+    /// As [`Heap::new`].
+    ///
+    /// # Panics
+    /// As [`Heap::new`].
+    ///
+    /// # Examples
+    /// ```
+    /// use surefit_compact::certify::{Demand, slack_bytes};
+    /// use surefit_compact::{Config, Heap, Wide};
+    ///
+    /// static CONFIG: Config = Config::DEFAULT;
+    /// // At most 1000 objects of up to 512 bytes at once, 48 KiB in all, in a region of 1 MiB.
+    /// let demand = Demand::of_mix::<Wide>(&CONFIG, 1000, 512, 48 << 10);
+    /// let mut memory = vec![core::mem::MaybeUninit::uninit(); 1 << 20];
+    /// // The region may begin anywhere: a page less a byte is skipped at most.
+    /// let bytes = memory.len() - (CONFIG.geometry().page_bytes() - 1);
+    /// let slack = slack_bytes::<Wide>(&CONFIG, &demand, bytes)?;
+    /// let heap: Heap = Heap::with_slack(&mut memory, &CONFIG, slack)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn with_slack(
+        region: &'m mut [MaybeUninit<u8>],
+        config: &'m Config,
+        slack: usize,
+    ) -> Result<Self, Refused> {
+        if !matches!(config.bound(), Bound::Holes { .. }) {
+            return Self::new(region, config);
+        }
+        let before = region.len();
+        let classes = config.geometry().class_count();
+        let (slack, region) = Slack::split(region, classes, slack as u64);
+        let table = u32::try_from(before - region.len()).expect("a few hundred bytes");
+        let mut heap = Self::new(region, config)?;
+        heap.engine.bound = slack::NO_HOLES;
+        heap.engine.slack = slack;
+        heap.skipped += table;
+        Ok(heap)
     }
 
     /// Makes a heap whose page table `table` makes: from the memory, the offset of the records,
@@ -153,12 +206,13 @@ impl<'m, W: Width> Heap<'m, W> {
                 supply: None,
                 moved: MoveCounters::default(),
                 windows: Windows::new(),
+                slack: None,
                 unread: W::Count::NIL.into(),
             },
             config,
             division: config.division(),
             id: HeapId::unique()?,
-            skipped,
+            skipped: u32::try_from(skipped).expect("less than a page"),
         })
     }
 

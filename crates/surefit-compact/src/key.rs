@@ -99,6 +99,22 @@ impl<'m, W: Width<Generation = ()>, G: Counted> KeyHeap<'m, W, G> {
         })
     }
 
+    /// As [`Heap::with_slack`], with the slack of
+    /// [`slack_bytes_for_life`](crate::certify::slack_bytes_for_life): entries retire, and nothing
+    /// lends their bytes.
+    ///
+    /// # Errors
+    /// As [`Heap::new`].
+    pub fn with_slack(
+        region: &'m mut [MaybeUninit<u8>],
+        config: &'m Config,
+        slack: usize,
+    ) -> Result<Self, Refused> {
+        Ok(Self {
+            heap: Heap::with_slack(region, config, slack)?,
+        })
+    }
+
     /// As [`Heap::with_limit`]. Its tables take [`KeyHeap::table_bytes`].
     ///
     /// # Errors

@@ -75,6 +75,7 @@
 
 mod address;
 mod banks;
+mod borrow;
 pub mod bounds;
 #[cfg(feature = "std")]
 mod boxed;
@@ -110,6 +111,7 @@ mod renumber;
 mod shape;
 #[cfg(any(target_has_atomic = "32", feature = "portable-atomic"))]
 pub mod shared;
+mod slack;
 mod stats;
 mod supply;
 mod view;

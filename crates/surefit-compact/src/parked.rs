@@ -60,6 +60,12 @@ impl<W: Width> ClassState<W> {
         self.credit() > 0 || self.left.get() > 0
     }
 
+    /// Leaves no free for which the bound need not be checked. What is parked stays.
+    pub(crate) fn forgo_all(&self) {
+        self.cap.set(self.cap.get() - self.left.replace(0));
+        self.set_credit(0);
+    }
+
     /// Uses up the room of one pair.
     fn forgo(&self) -> bool {
         let some = self.left.get() > 0;
@@ -174,7 +180,7 @@ impl<W: Width> Engine<'_, W> {
         if self.is_bound_in_pages() {
             return;
         }
-        let run = automaton::frees_in_a_row(self.bound, counts);
+        let run = automaton::frees_in_a_row(self.bound_of(state), counts);
         // T3 holds, so live blocks are at least as many as pages.
         let frees = run.min(counts.live - state.pages());
         let parked = state.parked();

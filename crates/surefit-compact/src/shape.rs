@@ -101,6 +101,12 @@ impl<'m, W: Width> Engine<'m, W> {
         for class in self.pages.geometry.classes() {
             self.class_shape(class, words);
         }
+        if let Some(slack) = self.slack() {
+            #[expect(clippy::cast_possible_truncation, reason = "small heaps, or boundless")]
+            let numbers = [slack.spare.get() as u32, slack.next.get()];
+            let lent = slack.lent.iter().map(core::cell::Cell::get);
+            words.record(Kind::Numbers, numbers.into_iter().chain(lent));
+        }
         let free = self.free_entries().map(|entry| self.generation_of(entry));
         words.record(Kind::Entries, free);
     }

@@ -99,7 +99,7 @@ impl<'m, W: Width> Heap<'m, W> {
         let free = engine.free_page_count.get() + engine.unopened_pages();
         usage.free_page_bytes = free as usize * page;
         let table_and_fixed = memory.len() - engine.addresses.floor();
-        usage.administrative_bytes += self.skipped + table_and_fixed;
+        usage.administrative_bytes += self.skipped as usize + table_and_fixed;
         usage
     }
 

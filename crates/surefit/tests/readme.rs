@@ -74,7 +74,7 @@ fn every_snippet_stands_here() {
     let snippets: Vec<_> = blocks
         .filter_map(|block| block.split("```").next())
         .collect();
-    assert_eq!(snippets.len(), 25);
+    assert_eq!(snippets.len(), 26);
     for snippet in snippets {
         assert!(
             here.contains(&bare(snippet)),
@@ -231,6 +231,23 @@ fn a_certified_heap() -> Done {
     static MEMORY: Region<{ region_bytes::<Wide>(&CONFIG, &DEMAND) }, Page16K> = Region::new();
 
     let heap: Heap = Heap::new(MEMORY.take().expect("taken once"), &CONFIG)?;
+    heap.check()?;
+    Ok(())
+}
+
+#[test]
+fn a_heap_that_is_told_its_demand() -> Done {
+    use surefit::compact::certify::Demand;
+    use surefit::compact::{Config, Heap, Wide};
+
+    static CONFIG: Config = Config::DEFAULT;
+    const DEMAND: Demand<'static> = Demand::of_mix::<Wide>(&CONFIG, 500, 256, 32 << 10);
+    let memory = &mut *vec![MaybeUninit::uninit(); 4 << 20];
+    use surefit::compact::certify::slack_bytes;
+
+    let page = CONFIG.geometry().page_bytes();
+    let slack = slack_bytes::<Wide>(&CONFIG, &DEMAND, memory.len() - (page - 1))?;
+    let heap: Heap = Heap::with_slack(memory, &CONFIG, slack)?;
     heap.check()?;
     Ok(())
 }

@@ -45,6 +45,11 @@ pub enum Uncertifiable {
         /// The most there can be.
         limit: u32,
     },
+    /// A region has fewer bytes than the demand needs.
+    TooSmall {
+        /// What it needs.
+        needed: usize,
+    },
     /// An object is freed or resized that was never counted, or not with this length and alignment.
     NotCounted,
 }
@@ -68,6 +73,7 @@ impl Uncertifiable {
             Self::TooManyInstances { .. } => {
                 "the instances have more size-classes than can be numbered"
             }
+            Self::TooSmall { .. } => "the region has fewer bytes than the demand needs",
             Self::NotCounted => {
                 "an object is freed or resized that was not allocated with this length and alignment"
             }
@@ -88,6 +94,7 @@ impl fmt::Display for Uncertifiable {
             Self::TooManyPins { limit } | Self::TooManyInstances { limit } => {
                 write!(f, ": at most {limit}")
             }
+            Self::TooSmall { needed } => write!(f, ": {needed}"),
             _ => Ok(()),
         }
     }

@@ -205,6 +205,16 @@ impl<'h, 'm, W: Width> Fields<'h, 'm, W> {
         }
         let parts = windows.parts.as_ptr();
         self.add("parts".into(), parts.cast(), count_bytes::<W>(), Duty::All);
+        if let Some(slack) = engine.slack() {
+            let (spare, next) = (slack.spare.as_ptr(), slack.next.as_ptr());
+            self.add("spare".into(), spare.cast(), 8, Duty::All);
+            let last = slack.lent.len() as u64 - 1;
+            self.add("next".into(), next.cast(), 4, Duty::AtMost(last));
+            for (class, lent) in slack.lent.iter().enumerate() {
+                let name = format!("lent to class {class}");
+                self.add(name, lent.as_ptr().cast(), 4, Duty::All);
+            }
+        }
         let links = [
             ("free_pages", engine.free_pages.as_ptr()),
             ("free entries", engine.addresses.free.as_ptr()),
@@ -221,7 +231,7 @@ impl<'h, 'm, W: Width> Fields<'h, 'm, W> {
         for (number, (class, state)) in classes.enumerate() {
             let first = core::ptr::from_ref(state).cast_mut().cast::<u8>();
             let counts = self.engine.counts(state, geometry.layout(class));
-            let frees = automaton::frees_in_a_row(self.engine.bound, counts);
+            let frees = automaton::frees_in_a_row(self.engine.bound_of(state), counts);
             let frees = frees.min(counts.live - state.pages());
             let credit = frees - u32::from(state.left.get());
             let c = count_bytes::<W>();

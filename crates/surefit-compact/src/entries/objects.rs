@@ -27,7 +27,6 @@
 
 use core::ptr::NonNull;
 
-use surefit_classes::automaton;
 use surefit_classes::{Bound, ClassLayout, PageOrder, SizeClass};
 use surefit_core::{Refused, zero};
 
@@ -317,6 +316,9 @@ impl<W: Width<Generation = ()>> EntryHeap<'_, W> {
         engine.retain_entries(kept);
         engine.retain_blocks(kept);
         engine.retain_lent(kept);
+        if let Some(slack) = engine.slack() {
+            slack.take_all();
+        }
         for class in self.config.geometry().classes() {
             engine.keep_bound(class);
         }
@@ -396,7 +398,7 @@ impl<'m, W: Width<Generation = ()>> Engine<'m, W> {
     fn breaks_bound(&self, state: &ClassState<W>, layout: &ClassLayout) -> bool {
         match self.bound {
             Bound::Pages(most) => state.not_full() > most,
-            _ => automaton::settle(self.bound, self.counts(state, layout)),
+            _ => self.must_settle(state, layout, self.counts(state, layout)),
         }
     }
 }

@@ -126,10 +126,43 @@ fn run_case(case: &Case, memory: &mut ExactMemory, tally: &mut Tally) {
         tally.heaps += 1;
         let place = Place::of(&certified, &mut chooser);
         let outcome = run_heap(case, &limits, &certified, (place, order), memory);
-        if let Err(failure) = outcome {
-            report(case, &certified, (place, order), &failure);
-            *tally.failures.entry(failure.kind()).or_default() += 1;
+        tell(case, &certified, (place, order), outcome, tally);
+        let pages = chooser.below(4);
+        let place = Place {
+            bytes: place.bytes + pages * setup.page_bytes,
+            ..place
+        };
+        if let Some((case, certified)) = with_slack(case, &certified, place) {
+            tally.heaps += 1;
+            let outcome = run_heap(&case, &limits, &certified, (place, order), memory);
+            tell(&case, &certified, (place, order), outcome, tally);
         }
+    }
+}
+
+/// The same case in a heap that lends what the demand leaves over; it may fill the region.
+fn with_slack(case: &Case, certified: &Certified, place: Place) -> Option<(Case, Certified)> {
+    let skipped = place.offset.next_multiple_of(certified.align) - place.offset;
+    let bytes = place.bytes - skipped;
+    let mut case = case.clone();
+    case.setup.slack = Some(case.setup.slack(&case.demand.limits(), bytes)?);
+    let certified = Certified {
+        pages: (bytes / case.setup.page_bytes) as u64,
+        ..*certified
+    };
+    Some((case, certified))
+}
+
+fn tell(
+    case: &Case,
+    certified: &Certified,
+    how: (Place, Order),
+    outcome: Outcome,
+    tally: &mut Tally,
+) {
+    if let Err(failure) = outcome {
+        report(case, certified, how, &failure);
+        *tally.failures.entry(failure.kind()).or_default() += 1;
     }
 }
 

@@ -9,6 +9,7 @@ use crate::metered::Script;
 use crate::setup::{ALIGN, Kind, OwnedDemand, Setup};
 
 /// A heap, a demand, and what a script asks for.
+#[derive(Clone)]
 pub(crate) struct Case {
     pub(crate) seed: u64,
     pub(crate) setup: Setup,

@@ -74,15 +74,15 @@ pub(crate) fn run(
 ) -> Result<(), Refused> {
     let config = setup.config().expect("valid");
     match setup.kind {
-        Kind::Wide => owned::<Wide>(region, &config, act),
-        Kind::Medium => owned::<Medium>(region, &config, act),
-        Kind::Narrow => owned::<Narrow>(region, &config, act),
-        Kind::WideBytes => byte_keys::<Wide, u8>(region, &config, act),
-        Kind::MediumBytes => byte_keys::<Medium, u8>(region, &config, act),
-        Kind::NarrowBytes => byte_keys::<Narrow, u16>(region, &config, act),
-        Kind::WideKeys => keys::<Wide, u8>(region, &config, act),
-        Kind::MediumKeys => keys::<Medium, u16>(region, &config, act),
-        Kind::NarrowKeys => keys::<Narrow, u16>(region, &config, act),
+        Kind::Wide => owned::<Wide>(region, (&config, setup.slack), act),
+        Kind::Medium => owned::<Medium>(region, (&config, setup.slack), act),
+        Kind::Narrow => owned::<Narrow>(region, (&config, setup.slack), act),
+        Kind::WideBytes => byte_keys::<Wide, u8>(region, (&config, setup.slack), act),
+        Kind::MediumBytes => byte_keys::<Medium, u8>(region, (&config, setup.slack), act),
+        Kind::NarrowBytes => byte_keys::<Narrow, u16>(region, (&config, setup.slack), act),
+        Kind::WideKeys => keys::<Wide, u8>(region, (&config, setup.slack), act),
+        Kind::MediumKeys => keys::<Medium, u16>(region, (&config, setup.slack), act),
+        Kind::NarrowKeys => keys::<Narrow, u16>(region, (&config, setup.slack), act),
         Kind::PerHeap => shared::<PerHeap>(region, setup, &setup.stepwise(&config), act),
         Kind::PerClass => shared::<PerClass>(region, setup, &setup.stepwise(&config), act),
         Kind::PerPage => shared::<PerPage>(region, setup, &setup.shared(&config), act),
@@ -139,11 +139,14 @@ struct Owned<'m, W: Width> {
 
 fn owned<W: Width>(
     region: &mut [MaybeUninit<u8>],
-    config: &Config,
+    (config, slack): (&Config, Option<usize>),
     act: &mut dyn FnMut(&mut dyn UnderTest),
 ) -> Result<(), Refused> {
     act(&mut Owned::<W> {
-        heap: Heap::new(region, config)?,
+        heap: match slack {
+            None => Heap::new(region, config)?,
+            Some(slack) => Heap::with_slack(region, config, slack)?,
+        },
         names: Names::new(),
     });
     Ok(())
@@ -193,13 +196,24 @@ struct ByteKeys<'m, W: Width<Generation = ()>, G: Counted> {
     names: Names<ByteKey<MaybeUninit<u8>>>,
 }
 
+fn key_heap<'m, W: Width<Generation = ()>, G: Counted>(
+    region: &'m mut [MaybeUninit<u8>],
+    config: &'m Config,
+    slack: Option<usize>,
+) -> Result<KeyHeap<'m, W, G>, Refused> {
+    match slack {
+        None => KeyHeap::new(region, config),
+        Some(slack) => KeyHeap::with_slack(region, config, slack),
+    }
+}
+
 fn byte_keys<W: Width<Generation = ()>, G: Counted>(
     region: &mut [MaybeUninit<u8>],
-    config: &Config,
+    (config, slack): (&Config, Option<usize>),
     act: &mut dyn FnMut(&mut dyn UnderTest),
 ) -> Result<(), Refused> {
     act(&mut ByteKeys::<W, G> {
-        heap: KeyHeap::new(region, config)?,
+        heap: key_heap(region, config, slack)?,
         names: Names::new(),
     });
     Ok(())
@@ -435,11 +449,11 @@ struct Keys<'m, W: Width<Generation = ()>, G: Counted> {
 
 fn keys<W: Width<Generation = ()>, G: Counted>(
     region: &mut [MaybeUninit<u8>],
-    config: &Config,
+    (config, slack): (&Config, Option<usize>),
     act: &mut dyn FnMut(&mut dyn UnderTest),
 ) -> Result<(), Refused> {
     act(&mut Keys::<W, G> {
-        heap: KeyHeap::new(region, config)?,
+        heap: key_heap(region, config, slack)?,
         names: Names::new(),
     });
     Ok(())

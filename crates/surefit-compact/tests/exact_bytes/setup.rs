@@ -2,7 +2,7 @@
 
 use surefit_compact::certify::{
     BlockCount, Budget, ClassSet, Demand, DemandMeter, Sharing, Uncertifiable, certify_for_life,
-    certify_shared,
+    certify_shared, slack_bytes_for_life,
 };
 use surefit_compact::shared::{Granularity, PerClass, PerHeap, PerPage, SharedConfig, Stepwise};
 use surefit_compact::{
@@ -130,6 +130,8 @@ pub(crate) struct Setup {
     /// demand was read from.
     pub(crate) frees: u64,
     pub(crate) metered: u64,
+    /// What a heap of one owner under a hole bound lends, if it is told a demand.
+    pub(crate) slack: Option<usize>,
 }
 
 impl Setup {
@@ -156,6 +158,7 @@ impl Setup {
             pinned: None,
             frees: 0,
             metered: 0,
+            slack: None,
         }
     }
 
@@ -240,6 +243,30 @@ impl Setup {
             }
             Kind::PerPage => self.certify_shared::<PerPage>(&self.shared(&config), demand),
         }
+    }
+
+    /// The slack of a heap of one owner in so many bytes; `None` for every other heap.
+    pub(crate) fn slack(&self, demand: &Demand<'_>, bytes: usize) -> Option<usize> {
+        if !matches!(self.bound, Bound::Holes { .. }) {
+            return None;
+        }
+        match self.kind {
+            Kind::Wide => self.slack_of::<Wide>(demand, bytes),
+            Kind::Medium => self.slack_of::<Medium>(demand, bytes),
+            Kind::Narrow => self.slack_of::<Narrow>(demand, bytes),
+            Kind::WideKeys | Kind::WideBytes => self.slack_of::<Keyed<Wide, u8>>(demand, bytes),
+            Kind::MediumKeys => self.slack_of::<Keyed<Medium, u16>>(demand, bytes),
+            Kind::MediumBytes => self.slack_of::<Keyed<Medium, u8>>(demand, bytes),
+            Kind::NarrowKeys | Kind::NarrowBytes => {
+                self.slack_of::<Keyed<Narrow, u16>>(demand, bytes)
+            }
+            _ => None,
+        }
+    }
+
+    fn slack_of<W: Width>(&self, demand: &Demand<'_>, bytes: usize) -> Option<usize> {
+        let frees = self.frees + self.metered;
+        slack_bytes_for_life::<W>(&self.config()?, demand, frees, bytes).ok()
     }
 
     fn certify_owned<W: Width>(

@@ -14,6 +14,7 @@ mod paused;
 mod shared;
 mod sharers;
 mod single;
+mod slack;
 
 use surefit_compact::{Bound, Config, Fraction, Geometry, GeometrySpec, PageOrder, Spacing, Tail};
 use surefit_testkit::exhaust::{region, search, shape};

@@ -39,6 +39,8 @@ pub(crate) struct Handles<'d, W: Width> {
     /// Whether objects are resized. Then `demand` does not include what a resize holds besides the
     /// larger object.
     pub(crate) resizes: bool,
+    /// What the heap is told to lend, if it is told anything.
+    pub(crate) slack: Option<usize>,
     pub(crate) width: core::marker::PhantomData<W>,
 }
 
@@ -57,6 +59,7 @@ impl<'d, W: Width> Handles<'d, W> {
             region: RefCell::new(region),
             grain: Grain::Coarse,
             resizes: false,
+            slack: None,
             width: core::marker::PhantomData,
         }
     }
@@ -76,7 +79,11 @@ impl<W: Width> Space for Handles<'_, W> {
     fn replay(&self, script: &[Step], known: &dyn Fn(&StateKey) -> bool) -> Outcome<Step> {
         let mut region = self.region.borrow_mut();
         let base = region.address();
-        let mut heap = match Heap::<W>::new(region.fresh(), self.config) {
+        let heap = match self.slack {
+            None => Heap::<W>::new(region.fresh(), self.config),
+            Some(slack) => Heap::with_slack(region.fresh(), self.config, slack),
+        };
+        let mut heap = match heap {
             Ok(heap) => heap,
             Err(refused) => return Outcome::Refused(format!("the region: {refused}")),
         };

@@ -31,6 +31,9 @@ macro_rules! cf_keys {
 
 pub(super) use cf_keys;
 
+/// The keys that name a bound.
+pub(super) const BOUNDS: [&str; 3] = ["k", "holes", "frac"];
+
 /// The configuration that these keys name.
 ///
 /// # Errors

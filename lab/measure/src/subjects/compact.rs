@@ -5,16 +5,17 @@ use std::alloc::Layout;
 use std::borrow::Cow;
 use std::mem::MaybeUninit;
 use std::ptr;
+use std::sync::Arc;
 
 use anyhow::{Result, bail};
-use surefit_compact::certify::{DemandMeter, certify, pages_max};
+use surefit_compact::certify::{Budget, Demand, DemandMeter, certify, pages_max, slack_bytes};
 use surefit_compact::layout::fixed_bytes;
 use surefit_compact::{Bound, Config, Heap, Keyed, Medium, Narrow, Tail, Wide, Width};
 use surefit_core::{Corruption, Refused, Usage};
 use surefit_direct::DirectHeap;
 
 use super::branded::Branded;
-use super::cf_keys::{cf_keys, config};
+use super::cf_keys::{BOUNDS, cf_keys, config};
 use super::figures::{classes, control_bytes, moves, usage};
 use super::name::{Name, handle};
 use super::pointer::{AtLeast, Pointers};
@@ -57,6 +58,31 @@ pub struct Options {
     /// What it has in place of `config` and `words` in a region that is short for a demand; `None`
     /// if the width was chosen.
     pub lean: Option<Lean>,
+    /// Whether it may be told a demand: unless it has a bound of its own.
+    pub is_told: bool,
+    /// The demand that it was told.
+    pub needed: Option<Arc<Needed>>,
+}
+
+/// What is live at most: in all, and of each size-class.
+#[derive(Debug)]
+pub struct Needed {
+    budget: Budget,
+    peaks: Vec<u32>,
+}
+
+impl Needed {
+    fn of(meter: &DemandMeter<'_>) -> Option<Arc<Self>> {
+        let Demand::Both(budget, peaks) = meter.both() else {
+            return None;
+        };
+        let peaks = peaks.to_vec();
+        Some(Arc::new(Self { budget, peaks }))
+    }
+
+    fn demand(&self) -> Demand<'_> {
+        Demand::Both(self.budget, &self.peaks)
+    }
 }
 
 /// Three-byte words, for regions that do not certify a demand with words of four bytes.
@@ -66,6 +92,8 @@ pub struct Lean {
     pub config: Config,
     /// Regions of fewer bytes have these words. 0 until the heap is told a demand.
     pub below_bytes: usize,
+    /// As that of `Options`.
+    pub needed: Option<Arc<Needed>>,
 }
 
 impl Options {
@@ -108,6 +136,7 @@ impl Options {
             config: lean.config.clone(),
             words: Words::Medium,
             lean: None,
+            needed: lean.needed.clone(),
             ..*self
         }
     }
@@ -171,15 +200,23 @@ impl Allocator for Cf {
             words,
             has_keys,
             is_branded,
+            is_told: !BOUNDS.iter().any(|key| keys.has(key)),
+            needed: None,
         }))
     }
 
     fn told(options: &Box<Options>, trace: &mut dyn InParts) -> Box<Options> {
         let mut told = options.clone();
-        if let Some(lean) = &mut told.lean {
-            let enough = certified::<Wide>(&options.config, trace);
+        let own = with_width!(options, W => DemandMeter::new::<W>(&options.config));
+        let lean = options.lean.as_ref();
+        let lean = lean.map(|lean| DemandMeter::new::<Medium>(&lean.config));
+        let (own, lean) = metered(trace, (Some(own), lean));
+        told.needed = own.as_ref().and_then(Needed::of);
+        if let Some(of) = &mut told.lean {
+            let enough = own.and_then(|own| certificate::<Wide>(&options.config, own.budget()));
             let enough = enough.map_or(usize::MAX, |wide| wide.heap_bytes as usize);
-            lean.below_bytes = enough.min(most_bytes::<Medium>(&lean.config).saturating_add(1));
+            of.below_bytes = enough.min(most_bytes::<Medium>(&of.config).saturating_add(1));
+            of.needed = lean.as_ref().and_then(Needed::of);
         }
         told
     }
@@ -191,14 +228,14 @@ impl Allocator for Cf {
     ) -> Result<P::Output, Refused> {
         if options.is_branded {
             let memory = less_control::<Heap<'_, Wide>>(usable::<Wide>(&options.config, memory))?;
-            let mut heap = Heap::new(memory, &options.config)?;
+            let mut heap = heap::<Wide>(options, memory)?;
             let piece_bytes = options.config.piece_bytes();
             return Ok(heap.branded(|heap| pass.run(Branded { heap, piece_bytes })));
         }
         let options = &*options.in_region(memory.len());
         with_width!(options, W => {
             let memory = less_control::<Heap<'_, W>>(usable::<W>(&options.config, memory))?;
-            Ok(pass.run(Moving::<W>::new(memory, &options.config)?))
+            Ok(pass.run(Moving::<W>::new(heap::<W>(options, memory)?, &options.config)))
         })
     }
 
@@ -233,6 +270,7 @@ fn lean(keys: &Keys) -> Result<Lean> {
     Ok(Lean {
         config: config(keys, Tail::BackReferences { bytes: 3 })?,
         below_bytes: 0,
+        needed: None,
     })
 }
 
@@ -274,12 +312,12 @@ struct Moving<'m, W: Width> {
 }
 
 impl<'m, W: Width> Moving<'m, W> {
-    fn new(memory: &'m mut [MaybeUninit<u8>], config: &'m Config) -> Result<Self, Refused> {
-        Ok(Self {
-            heap: Heap::new(memory, config)?,
+    fn new(heap: Heap<'m, W>, config: &'m Config) -> Self {
+        Self {
+            heap,
             config,
             piece_bytes: config.piece_bytes(),
-        })
+        }
     }
 }
 
@@ -365,16 +403,32 @@ impl<W: Width> Subject for Moving<'_, W> {
     }
 }
 
+/// A heap that is told a demand lends what it leaves over; one without keeps its configuration's
+/// bound.
+fn heap<'m, W: Width>(
+    options: &'m Options,
+    memory: &'m mut [MaybeUninit<u8>],
+) -> Result<Heap<'m, W>, Refused> {
+    let config = &options.config;
+    let Some(needed) = options.needed.as_ref().filter(|_| options.is_told) else {
+        return Heap::new(memory, config);
+    };
+    let skipped = memory.as_ptr().align_offset(config.geometry().page_bytes());
+    let bytes = memory.len().saturating_sub(skipped);
+    // In a region that is too small for the demand nothing is left over.
+    let slack = slack_bytes::<W>(config, &needed.demand(), bytes).unwrap_or(0);
+    Heap::with_slack(memory, config, slack)
+}
+
 /// The certificate for the trace's joint demand; `None` if no heap of this configuration can serve
 /// it.
 fn certified<W: Width>(config: &Config, trace: &mut dyn InParts) -> Option<Certified> {
-    let mut meter = DemandMeter::new::<W>(config);
-    while let Some(steps) = trace.next_part() {
-        let mut steps = steps.iter();
-        steps.try_for_each(|step| count(&mut meter, *step)).ok()?;
-    }
-    let budget = meter.budget();
-    let certificate = certify::<W>(config, &meter.joint()).ok()?;
+    let (meter, _) = metered(trace, (Some(DemandMeter::new::<W>(config)), None));
+    certificate::<W>(config, meter?.budget())
+}
+
+fn certificate<W: Width>(config: &Config, budget: Budget) -> Option<Certified> {
+    let certificate = certify::<W>(config, &Demand::Joint(budget)).ok()?;
     Some(Certified {
         heap_bytes: (certificate.heap_bytes + control_bytes::<W>()) as u64,
         moved_bytes_max_per_op: certificate.moved_bytes_max_per_op,
@@ -383,6 +437,24 @@ fn certified<W: Width>(config: &Config, trace: &mut dyn InParts) -> Option<Certi
         table_bytes: certificate.parts.handle_bytes as u64,
         back_reference_bytes: certificate.parts.back_reference_bytes as u64,
     })
+}
+
+/// Two meters, or fewer.
+type Meters<'c> = (Option<DemandMeter<'c>>, Option<DemandMeter<'c>>);
+
+/// Counts a trace with two meters at once; without those that cannot count it.
+fn metered<'c>(trace: &mut dyn InParts, (mut first, mut second): Meters<'c>) -> Meters<'c> {
+    while let Some(steps) = trace.next_part() {
+        for meter in [&mut first, &mut second] {
+            *meter = meter.take().and_then(|meter| counted(meter, steps));
+        }
+    }
+    (first, second)
+}
+
+fn counted<'c>(mut meter: DemandMeter<'c>, steps: &[Step]) -> Option<DemandMeter<'c>> {
+    let counts = steps.iter().try_for_each(|step| count(&mut meter, *step));
+    counts.is_ok().then_some(meter)
 }
 
 fn count(

@@ -509,6 +509,17 @@ fn flips_of_a_heap_with_a_limit_are_told_or_harmless() {
 }
 
 #[test]
+fn flips_of_a_heap_with_slack_are_told_or_harmless() {
+    let config = config::<Wide>(bounds()[3]);
+    for slack in [3000, usize::MAX >> 1] {
+        let mut region = JunkRegion::new(40_000, 2048, 5);
+        let mut heap = Heap::<Wide>::with_slack(region.memory(), &config, slack).expect("enough");
+        let name = format!("Heap, with {slack} bytes of slack");
+        attack(&name, &mut heap, (&LENS, 110), 101, leaves_out);
+    }
+}
+
+#[test]
 fn flips_of_windows_are_told_or_harmless() {
     let lens = [3, 40, 152, 500, 1500, 2500, 5000, 9000, 4096];
     for bound in [bounds()[0], bounds()[3]] {

@@ -93,6 +93,8 @@ fn at_peak(program: &Source, config: Config) -> Result<(f64, f64)> {
         has_keys: false,
         is_branded: false,
         lean: None,
+        is_told: false,
+        needed: None,
     };
     let setting = Setting {
         heap: HEAP,
