@@ -37,18 +37,34 @@ pub fn available() -> Result<()> {
 /// # Errors
 /// Valgrind failed, or printed no count.
 pub fn count(allocator: &str, heap_bytes: u64, source: &Source) -> Result<PerCall> {
-    let one = |function: &str, times: u64| -> Result<Option<f64>> {
-        if times == 0 {
-            return Ok(None);
-        }
-        let total = collected(allocator, heap_bytes, source, function)?;
-        Ok(Some(total as f64 / times as f64))
-    };
-    let calls = source.steps.calls;
+    let mallocs = source.steps.calls.mallocs;
     Ok(PerCall {
-        malloc: one(counted::MALLOC, calls.mallocs)?,
-        free: one(counted::FREE, calls.frees)?,
+        malloc: mean(allocator, heap_bytes, source, (counted::MALLOC, mallocs))?,
+        free: per_free(allocator, heap_bytes, source)?,
     })
+}
+
+/// The mean instructions of a free of one allocator on one trace; `None` if it frees nothing.
+///
+/// # Errors
+/// As [`count`].
+pub fn per_free(allocator: &str, heap_bytes: u64, source: &Source) -> Result<Option<f64>> {
+    let frees = source.steps.calls.frees;
+    mean(allocator, heap_bytes, source, (counted::FREE, frees))
+}
+
+/// The mean over so many calls of a function; `None` if there are none.
+fn mean(
+    allocator: &str,
+    heap_bytes: u64,
+    source: &Source,
+    (function, times): (&str, u64),
+) -> Result<Option<f64>> {
+    if times == 0 {
+        return Ok(None);
+    }
+    let total = collected(allocator, heap_bytes, source, function)?;
+    Ok(Some(total as f64 / times as f64))
 }
 
 /// The total of the instructions inside a function.

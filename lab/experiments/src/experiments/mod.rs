@@ -33,12 +33,14 @@ mod small_heaps;
 mod table_3;
 mod table_4;
 mod throughput;
+mod time_by_region;
 
 use crate::kit::{Described, Entry};
 
 /// Every experiment that yields a report, in the order in which `all` runs them.
 pub(crate) const ENTRIES: &[Entry] = &[
     bounds::ENTRY,
+    time_by_region::ENTRY,
     small_heaps::ENTRY,
     figure_10::ENTRY,
     figure_11::ENTRY,

@@ -56,6 +56,43 @@ fn small_heaps_stand_beside_the_bounds_of_heaps_that_never_move() {
 }
 
 #[test]
+fn a_larger_region_costs_fewer_moves() {
+    let json = printed(&[
+        "time-by-region",
+        "--quick",
+        "--rounds=1",
+        "--format=json",
+        "bundled:python-a",
+    ]);
+    let json: Value = serde_json::from_str(&json).expect("JSON");
+    let schema = schema("experiment.json");
+    assert_eq!(broken(&schema, &schema, &json, "time-by-region"), None);
+    let [means, times, counts] = [0, 1, 2].map(|at| {
+        let rows = json["tables"][at]["rows"].as_array().expect("rows");
+        assert_eq!(rows.len(), 5, "certified, 1.25, 1.5, 2 and 4 x: {rows:?}");
+        rows.clone()
+    });
+    let figure = |row: &Value, at: usize| row[at].as_f64().expect("a figure");
+    for (mean, time) in means.iter().zip(&times) {
+        // of one program and one round
+        let apart = figure(mean, 1) - figure(time, 2);
+        assert!(apart.abs() < 1e-9, "{mean} {time}");
+        assert!(mean[5].is_f64(), "talc serves it: {mean}");
+    }
+    let regions: Vec<_> = counts.iter().map(|row| figure(row, 2)).collect();
+    assert!(regions[0] > 1.0 && regions[0] < 4.0, "{regions:?}");
+    for (region, asked) in regions[1..].iter().zip([1.25, 1.5, 2.0, 4.0]) {
+        assert!((region - asked).abs() < 1e-3, "{regions:?}");
+    }
+    for row in &counts {
+        // whoever cannot do with so little is timed in a larger region
+        assert!(figure(row, 6) >= figure(row, 2), "{row}");
+    }
+    let moves = |at: usize| figure(&counts[at], 3);
+    assert!(moves(1) > moves(2) && moves(2) >= moves(4), "{counts:?}");
+}
+
+#[test]
 fn meshing_is_counted_on_every_trace_and_judged() {
     let traces = [small_trace(9), small_trace(10)];
     let files = traces.each_ref().map(|trace| trace.path.to_str());

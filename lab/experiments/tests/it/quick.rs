@@ -13,6 +13,7 @@ use crate::printed;
 /// The experiments that yield a report.
 pub(crate) const REPORTS: &[&str] = &[
     "bounds",
+    "time-by-region",
     "figure-10",
     "figure-11",
     "table-3",
