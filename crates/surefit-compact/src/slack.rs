@@ -64,8 +64,10 @@ impl<'m> Slack<'m> {
         let (rest, table) = region.split_at_mut(rest);
         let (memory, _) = Memory::aligned(table, 8);
         let zero = || Cell::new(0);
-        // SAFETY: `table_bytes` counts both tables, one after the other, and what was skipped. The
-        // memory is that of this call alone.
+        // SAFETY: `table_bytes` counts both tables, one after the other, and the at most 7 bytes
+        // that were skipped. The memory begins at a multiple of 8, and the size of a `Slack` is a
+        // multiple of 4, its least alignment: so both are aligned. Nobody else has these bytes:
+        // `rest` ends before them.
         let lent = unsafe { memory.table(size_of::<Self>(), classes, zero) };
         let slack = || Self {
             bytes,
@@ -73,7 +75,7 @@ impl<'m> Slack<'m> {
             next: Cell::new(0),
             lent,
         };
-        // SAFETY: as above; a multiple of eight, like the size of the slack.
+        // SAFETY: as above; these bytes end where `lent` begins.
         let slack = unsafe { memory.table(0, 1, slack) };
         (slack.first(), rest)
     }
