@@ -19,7 +19,8 @@ use super::chain::Free;
 use super::instance::{Instance, State};
 use super::memory::{EACH_FREE, Kind, Memory, Record, Span};
 use super::misuse::Misuse;
-use super::pool::{Outgoing, Pool, Taken};
+use super::pool::purge::Outgoing;
+use super::pool::{Pool, Taken};
 use super::remote_frees::Batch;
 use super::sizes::{Class, UNIT_BYTES};
 use super::source::Source;
@@ -184,10 +185,10 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         unsafe { self.source.commit(place.cast(), size_of::<Instance>()) }
     }
 
-    /// Takes units from the pool.
-    pub(super) fn take_units(&self, units: u32, align: usize) -> Option<Taken> {
+    /// Takes units from the pool, which should be `zero` or need not.
+    pub(super) fn take_units(&self, units: u32, align: usize, zero: bool) -> Option<Taken> {
         let mut pool = self.pool.lock();
-        let taken = pool.take(&self.memory, &self.source, units, align);
+        let taken = pool.take(&self.memory, &self.source, units, align, zero);
         self.note(&mut pool);
         let surplus = pool.surplus(&self.memory);
         drop(pool);

@@ -159,7 +159,7 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
     #[inline(never)]
     fn allocate_run(&self, bytes: usize, align: usize, zero: bool) -> Option<NonNull<u8>> {
         let units = u32::try_from(bytes.max(1).div_ceil(UNIT_BYTES)).ok()?;
-        let taken = self.common.take_units(units, align)?;
+        let taken = self.common.take_units(units, align, zero)?;
         self.tell();
         let object = self.common.memory().address(taken.start);
         if zero && !taken.zero {

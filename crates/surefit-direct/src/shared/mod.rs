@@ -40,9 +40,10 @@
 //! # Bounds
 //! - Time: O(1) without a lock for page-blocks; draining the inbox is O(1) for each free that
 //!   arrived. Opening a page and large objects take the pool's lock for O(1), and for what goes
-//!   back to the source. If no free run is long enough, runs that hold memory and runs whose memory
-//!   went back are joined until one is: O(1) for each of the latter, which holds memory from then
-//!   on.
+//!   back to the source. A large object that fits no run which holds memory looks at sixteen of
+//!   those, and at what is free beside them. If no free run is long enough, runs that hold memory
+//!   and runs whose memory went back are joined until one is: O(1) for each of the latter, which
+//!   holds memory from then on.
 //! - Space: a class opens a page in an instance only if none of its pages there has room and
 //!   nothing has arrived. So an instance has at most ⌈(H + U) / π'⌉ pages of a class, π' the least
 //!   that a full page has used (15/16 of π), H the most objects of the class that were live or in a

@@ -7,15 +7,8 @@
 //! Free runs coalesce. They are of two kinds: those that were written (`dirty`) come first, because
 //! their memory is there; those whose memory the source took back (`clean`) are zero. If the source
 //! takes memory back, runs of different kinds do not coalesce, so that it is known how much memory
-//! free runs hold. Behind the top nothing was ever used.
-//!
-//! # What goes back
-//! A run that stays free for the delay becomes clean; free runs that coalesce are as old as the
-//! longest of them. Whatever the clock says, used and dirty units together are kept at 17/16 of the
-//! most that were ever used, or 512 KiB more: whoever takes units while there are more gives the
-//! surplus back, at most sixteen dirty runs a call: the shortest that are enough for that, for long
-//! ones serve more requests. So what programs free and soon want again stays, and yet hardly more
-//! is held than was needed at one time.
+//! free runs hold; `window` takes large objects across both. Behind the top nothing was ever used.
+//! `purge` says what goes back.
 //!
 //! # Invariants
 //! - P1 From the first unit behind the tables to the top, pages, large objects, units in buffers
@@ -29,6 +22,8 @@
 #![deny(unsafe_code)]
 
 pub(super) mod check;
+pub(super) mod purge;
+mod window;
 
 use super::memory::{Kind, Memory, Span};
 use super::runs::Runs;
@@ -37,16 +32,6 @@ use super::source::Source;
 
 /// Units are committed so many at once.
 const COMMITTED_AT_ONCE: u32 = 512;
-/// The most runs that one call gives back to the source.
-const PURGED_AT_ONCE: usize = 16;
-/// Dirty units that are always allowed: 512 KiB.
-const LEAST_ALLOWED: u64 = 64;
-/// Units that go back beyond those that must, so that not every call gives some: 256 KiB.
-const SLACK: u64 = LEAST_ALLOWED / 2;
-/// Surplus is taken of the shortest dirty runs that have so many units: 256 KiB.
-const LEAST_PURGED: u32 = 32;
-/// The most runs whose age one call looks at, the longest first.
-const LOOKED_AT_ONCE: usize = 256;
 
 /// Units taken from the pool.
 #[derive(Clone, Copy, Debug)]
@@ -55,14 +40,6 @@ pub(super) struct Taken {
     pub(super) start: Span,
     /// Whether all their bytes are zero.
     pub(super) zero: bool,
-}
-
-/// Runs whose memory is to go back to the source: their first units, and how many.
-#[derive(Debug)]
-pub(super) struct Outgoing(pub(super) [Option<(Span, u32)>; PURGED_AT_ONCE]);
-
-impl Outgoing {
-    const NONE: Self = Self([None; PURGED_AT_ONCE]);
 }
 
 /// The units of a region.
@@ -76,6 +53,7 @@ pub(super) struct Pool {
     used: u64,
     leaving: u64,
     most_used: u64,
+    wanted: u64,
     limit: u64,
     soft_limit: u64,
     is_above: bool,
@@ -110,6 +88,7 @@ impl Pool {
             used: 0,
             leaving: 0,
             most_used: 0,
+            wanted: 0,
             limit: u64::MAX,
             soft_limit: u64::MAX,
             is_above: false,
@@ -169,27 +148,35 @@ impl Pool {
     }
 
     /// Takes `units` units, the first at a multiple of `align` bytes. `None` if there are none, or
-    /// the limit forbids it.
+    /// the limit forbids it. Those that should be `zero` are taken of one run: where a part must be
+    /// cleared, all is, and then is there though the program may never write it.
     pub(super) fn take<S: Source>(
         &mut self,
         memory: &Memory,
         source: &S,
         units: u32,
         align: usize,
+        zero: bool,
     ) -> Option<Taken> {
         let slack = u32::try_from(align.div_ceil(UNIT_BYTES) - 1).ok()?;
         let all = units.checked_add(slack)?;
         let possible = all < memory.units() && self.within_limit(memory, source, units);
+        let dirty = self.dirty.units();
         let mut taken = None;
         if possible {
-            taken = self
-                .take_free(memory, units, all, align)
+            taken = self.take_dirty(memory, units, all, align);
+            if taken.is_none() && !zero && slack == 0 {
+                taken = self.take_window(memory, source, units);
+            }
+            taken = taken
+                .or_else(|| self.take_clean(memory, units, all, align))
                 .or_else(|| self.take_top(memory, source, units, align))
                 .or_else(|| self.take_joined(memory, units, all, align));
         }
         match taken {
             Some(taken) => {
                 memory.record(taken.start).units.set(units);
+                self.want(units, dirty);
                 self.use_more(units);
             }
             None => self.refused += 1,
@@ -210,11 +197,21 @@ impl Pool {
         true
     }
 
-    /// Takes units out of a free run of `all` units.
-    fn take_free(&mut self, memory: &Memory, units: u32, all: u32, align: usize) -> Option<Taken> {
-        let dirty = self.dirty.find(memory, all);
-        let run = dirty.or_else(|| self.clean.find(memory, all))?;
-        let zero = dirty.is_none();
+    /// Takes units out of a dirty run of `all` units.
+    fn take_dirty(&mut self, memory: &Memory, units: u32, all: u32, align: usize) -> Option<Taken> {
+        let run = self.dirty.find(memory, all)?;
+        Some(self.take_of(memory, run, units, align))
+    }
+
+    /// Takes units out of a clean run of `all` units.
+    fn take_clean(&mut self, memory: &Memory, units: u32, all: u32, align: usize) -> Option<Taken> {
+        let run = self.clean.find(memory, all)?;
+        Some(self.take_of(memory, run, units, align))
+    }
+
+    /// Takes units out of a free run that is long enough for them.
+    fn take_of(&mut self, memory: &Memory, run: Span, units: u32, align: usize) -> Taken {
+        let zero = is_zero(memory, run);
         let found = memory.record(run).units.get();
         let stamp = stamp_of(memory, run);
         self.of_kind(zero).remove(memory, run);
@@ -229,7 +226,7 @@ impl Pool {
             self.add(memory, behind, found - before - units, zero, stamp);
         }
         mark_used(memory, start, units);
-        Some(Taken { start, zero })
+        Taken { start, zero }
     }
 
     /// Takes units out of a run that is long enough only if runs of both kinds coalesce. Those that
@@ -253,7 +250,7 @@ impl Pool {
             while let Some(run) = next {
                 let (start, length) = self.join_as_dirty(memory, run);
                 if length >= all {
-                    return self.take_free(memory, units, all, align);
+                    return self.take_dirty(memory, units, all, align);
                 }
                 let behind = self.free_from(memory, memory.after(start, length));
                 next = behind.or_else(|| Self::free_before(memory, start));
@@ -307,85 +304,6 @@ impl Pool {
         let enough = end.checked_next_multiple_of(COMMITTED_AT_ONCE);
         let to = enough.unwrap_or(end).min(memory.units());
         memory.commit(source, memory.span(to))
-    }
-
-    /// Gives used units back at a time `now`; they coalesce. Returns the runs whose memory is to go
-    /// back now: the caller sees to that without the lock, and then calls [`settle`](Pool::settle)
-    /// for each.
-    pub(super) fn give_back(
-        &mut self,
-        memory: &Memory,
-        start: Span,
-        units: u32,
-        now: u32,
-    ) -> Outgoing {
-        self.give(memory, start, units, false, now);
-        self.old(memory, now)
-    }
-
-    /// Milliseconds before somebody is to look whether free memory is due; `None` if none waits for
-    /// that.
-    pub(super) fn waits(&self) -> Option<u32> {
-        let waits = !self.mixes && self.delay != u32::MAX && self.dirty.units() > 0;
-        waits.then(|| self.delay.div_ceil(4))
-    }
-
-    /// What went back, or could not, is a free run again.
-    pub(super) fn settle(&mut self, memory: &Memory, run: Span, units: u32, gone: bool, now: u32) {
-        if gone {
-            self.purges += 1;
-        }
-        self.leaving -= u64::from(units);
-        self.join(memory, run, units, gone, now);
-    }
-
-    /// Has the source take back what is committed behind the top, where there is much of it.
-    pub(super) fn withdraw<S: Source>(&self, memory: &Memory, source: &S) {
-        let kept = self.top.number().next_multiple_of(COMMITTED_AT_ONCE);
-        if S::PURGES && kept < memory.committed() {
-            memory.withdraw(source, memory.span(kept));
-        }
-    }
-
-    /// Takes the end of a dirty run, at most `most` units, out of it, until it is settled.
-    fn pick(&mut self, memory: &Memory, run: Span, most: u32) -> (Span, u32) {
-        let all = memory.record(run).units.get();
-        let stamp = stamp_of(memory, run);
-        self.take_out(memory, run);
-        let units = all.min(most);
-        let start = memory.after(run, all - units);
-        if units < all {
-            self.add(memory, run, all - units, false, stamp);
-        }
-        mark_nothing(memory, start, units);
-        self.leaving += u64::from(units);
-        (start, units)
-    }
-
-    /// Picks runs whose memory is to go back if used and dirty units together are more than
-    /// allowed. As only memory that was not there before makes them more, this follows
-    /// [`take`](Pool::take) and [`extend`](Pool::extend).
-    pub(super) fn surplus(&mut self, memory: &Memory) -> Outgoing {
-        let mut outgoing = Outgoing::NONE;
-        let resident = self.used + self.dirty.units();
-        let allowed = self.most_used + (self.most_used / 16).max(LEAST_ALLOWED);
-        if self.mixes || self.delay == u32::MAX || resident <= allowed {
-            return outgoing;
-        }
-        let mut surplus = resident - allowed + SLACK;
-        let each = u32::try_from(surplus / PURGED_AT_ONCE as u64).unwrap_or(u32::MAX);
-        for place in &mut outgoing.0 {
-            let most = u32::try_from(surplus).unwrap_or(u32::MAX);
-            let short = self.dirty.find(memory, each.max(LEAST_PURGED));
-            let run = short.or_else(|| self.dirty.longest());
-            let Some(run) = run.filter(|_| surplus > 0) else {
-                break;
-            };
-            let picked = self.pick(memory, run, most);
-            surplus -= u64::from(picked.1);
-            *place = Some(picked);
-        }
-        outgoing
     }
 
     /// Makes used units free.
@@ -501,28 +419,14 @@ impl Pool {
         if !self.within_limit(memory, source, more) {
             return false;
         }
-        if end == self.top {
-            let Some(new_end) = end.number().checked_add(more) else {
-                return false;
-            };
-            if !self.commit(memory, source, new_end) {
-                return false;
-            }
-            self.top = memory.span(new_end);
-        } else {
-            let next = memory.record(end);
-            let free = next.units.get();
-            if next.kind() != Kind::Free || free < more {
-                return false;
-            }
-            let stamp = stamp_of(memory, end);
-            let zero = self.take_out(memory, end);
-            if free > more {
-                self.add(memory, memory.after(end, more), free - more, zero, stamp);
-            }
+        let dirty = self.dirty.units();
+        if !self.take_behind(memory, source, end, more) {
+            return false;
         }
+        mark_nothing(memory, end, more);
         mark_used(memory, start, units);
         memory.record(start).units.set(units);
+        self.want(more, dirty);
         self.use_more(more);
         true
     }
@@ -533,54 +437,6 @@ impl Pool {
         mark_used(memory, start, units);
         memory.record(start).units.set(units);
         (memory.after(start, units), had - units)
-    }
-
-    /// Gives all free memory back to the source. Returns the units that went back.
-    pub(super) fn purge_all<S: Source>(&mut self, memory: &Memory, source: &S) -> u64 {
-        let before = self.dirty.units();
-        while let Some(run) = self.dirty.longest() {
-            if !self.purge(memory, source, run) {
-                break;
-            }
-        }
-        self.withdraw(memory, source);
-        before - self.dirty.units()
-    }
-
-    /// Picks dirty runs that have been free for the delay, the longest first, now and then.
-    pub(super) fn old(&mut self, memory: &Memory, now: u32) -> Outgoing {
-        let mut outgoing = Outgoing::NONE;
-        if self.mixes || self.delay == u32::MAX {
-            return outgoing;
-        }
-        if now.wrapping_sub(self.looked_last) < self.delay.div_ceil(4) {
-            return outgoing;
-        }
-        self.looked_last = now;
-        let mut old = [Span::NONE; PURGED_AT_ONCE];
-        // Another thread's clock may have been read later: then the run is not old.
-        let age = |run: &Span| now.wrapping_sub(stamp_of(memory, *run));
-        let is_old = |run: &Span| (self.delay..1 << 31).contains(&age(run));
-        let found = self.dirty.each(memory).take(LOOKED_AT_ONCE).filter(is_old);
-        for (place, run) in old.iter_mut().zip(found) {
-            *place = run;
-        }
-        let found = old.into_iter().filter(|run| *run != Span::NONE);
-        for (place, run) in outgoing.0.iter_mut().zip(found) {
-            *place = Some(self.pick(memory, run, u32::MAX));
-        }
-        outgoing
-    }
-
-    fn purge<S: Source>(&mut self, memory: &Memory, source: &S, run: Span) -> bool {
-        let units = memory.record(run).units.get();
-        if !memory.purge(source, run, units) {
-            return false;
-        }
-        self.purges += 1;
-        self.take_out(memory, run);
-        self.join(memory, run, units, true, 0);
-        true
     }
 }
 

@@ -138,7 +138,7 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         };
         let page = match buffered {
             Some(unit) => unit,
-            None => self.take_units(units, 1)?.start,
+            None => self.take_units(units, 1, false)?.start,
         };
         self.memory()
             .open_page(page, class, own.number(), self.watched());

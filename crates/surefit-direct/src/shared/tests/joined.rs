@@ -39,7 +39,7 @@ fn joined_for(units: u32, free_runs: usize) -> usize {
         ..SETTINGS
     });
     let mut taken = Vec::new();
-    while let Some(unit) = heap.common().take_units(1, 1) {
+    while let Some(unit) = heap.common().take_units(1, 1, false) {
         taken.push(unit.start);
     }
     let give = |unit: &memory::Span| heap.common().give_units(*unit, 1);
@@ -48,7 +48,7 @@ fn joined_for(units: u32, free_runs: usize) -> usize {
     taken.iter().skip(1).step_by(2).for_each(give);
     let before = heap.stats();
     assert!(before.clean / UNIT_BYTES > free_runs / 3 && before.dirty / UNIT_BYTES > free_runs / 3);
-    let served = heap.common().take_units(units, 1);
+    let served = heap.common().take_units(units, 1, false);
     let after = heap.stats();
     assert!(served.is_some());
     check(&heap);

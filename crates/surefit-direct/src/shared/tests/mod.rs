@@ -12,6 +12,7 @@ mod joined;
 mod model;
 mod served;
 mod source;
+mod wanted;
 mod whoever;
 
 use alloc::vec;

@@ -86,10 +86,15 @@ impl Counted {
         self.shared.commits.load(Ordering::Relaxed)
     }
 
+    /// Bytes that were purged.
+    pub(super) fn purged(&self) -> usize {
+        self.shared.purged.load(Ordering::Relaxed)
+    }
+
     /// Bytes committed by whole megabytes and not purged since: at least what is held for objects.
     pub(super) fn held(&self) -> usize {
         let committed = self.shared.committed.load(Ordering::Relaxed);
-        committed.saturating_sub(self.shared.purged.load(Ordering::Relaxed))
+        committed.saturating_sub(self.purged())
     }
 }
 
