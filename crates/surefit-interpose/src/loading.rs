@@ -44,8 +44,12 @@ pub extern "C" fn next_dlmopen() -> *mut c_void {
 }
 
 /// Has the library stay that holds an address, whoever closes it: its functions may be called when
-/// a thread ends. Nothing is to do for the program itself. The caller holds no lock.
-pub fn keep_loaded(address: usize) {
+/// a thread ends. Nothing is to do for the program itself, and for what it began with. The caller
+/// holds no lock.
+///
+/// # Safety
+/// The linker calls the caller when it has loaded the library.
+pub unsafe fn keep_loaded(address: usize) {
     let Some(loaded) = system::loaded_at(address) else {
         return;
     };
@@ -54,6 +58,10 @@ pub fn keep_loaded(address: usize) {
     let name = unsafe { (*loaded.map).name };
     // SAFETY: as above.
     if name.is_null() || unsafe { *name } == 0 {
+        return;
+    }
+    // SAFETY: the caller's. `dlopen` allocates, and programs that never do need no heap.
+    if unsafe { system::began_with(loaded.map) } {
         return;
     }
     let flags = system::RTLD_LAZY | system::RTLD_NOLOAD | system::RTLD_NODELETE;

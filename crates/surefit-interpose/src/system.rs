@@ -95,6 +95,10 @@ pub struct LinkMap {
     pub bias: usize,
     /// Its file; empty for the program.
     pub name: *const c_char,
+    /// Its dynamic section.
+    pub section: *const c_void,
+    /// What was loaded next; null behind the last.
+    pub next: *const LinkMap,
 }
 
 unsafe extern "C" {
@@ -257,6 +261,33 @@ pub struct Loaded {
     pub functions: usize,
     /// The linker's record of it.
     pub map: *const LinkMap,
+}
+
+/// Whether a library was there before the program began, because it was preloaded or the program is
+/// linked with it: such a library is never unloaded. `false` if the C library, before 2.35, does
+/// not say where the linker is.
+///
+/// # Safety
+/// The library stays, and none comes or goes meanwhile: a function that the linker calls when it
+/// has loaded the library is called so.
+#[must_use]
+pub unsafe fn began_with(library: *const LinkMap) -> bool {
+    let Some(find) = find_object() else {
+        return false;
+    };
+    // The linker's own record is behind those, in front of what is loaded later.
+    let Some(linker) = loaded_at((find as *const ()).addr()) else {
+        return false;
+    };
+    let mut at = library;
+    while !at.is_null() {
+        if at == linker.map {
+            return true;
+        }
+        // SAFETY: the caller's; null is behind the last.
+        at = unsafe { (*at).next };
+    }
+    false
 }
 
 /// The program or library that holds an address; `None` if none does.

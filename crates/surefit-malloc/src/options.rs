@@ -3,11 +3,13 @@
 
 use core::ffi::CStr;
 
+use crate::text::copied;
+
 /// The least limit: with less no program comes to its beginning.
 const LEAST_LIMIT: usize = 1 << 20;
 
 /// How the names of all variables begin.
-const PREFIX: &[u8] = b"SUREFIT_";
+pub(crate) const PREFIX: &[u8] = b"SUREFIT_";
 
 /// The most bytes of a file's name.
 const NAME_BYTES: usize = 4096;
@@ -40,7 +42,7 @@ pub(crate) struct Options {
     /// κ of `surefit_defrag_hint`.
     pub(crate) defrag_pages: u32,
     pub(crate) statistics: Statistics,
-    file: [u8; NAME_BYTES],
+    file: Option<&'static CStr>,
 }
 
 /// A value that its variable does not accept.
@@ -161,7 +163,7 @@ impl Options {
         huge_pages: false,
         defrag_pages: 4,
         statistics: Statistics::None,
-        file: [0; NAME_BYTES],
+        file: None,
     };
 
     /// `1`, `json`, or `file:` and a name; JSON if the name ends so.
@@ -172,7 +174,8 @@ impl Options {
             (b"1", _) => Statistics::Text,
             (b"json", _) => Statistics::Json,
             (_, Some(name)) if !name.is_empty() && name.len() < NAME_BYTES => {
-                self.file[..name.len()].copy_from_slice(name);
+                // What the environment says may change.
+                self.file = Some(copied(name).ok_or(Bad { wanted })?);
                 if name.ends_with(b".json") {
                     Statistics::Json
                 } else {
@@ -185,9 +188,8 @@ impl Options {
     }
 
     /// The file for statistics; standard error if there is none.
-    pub(crate) fn file(&self) -> Option<&CStr> {
-        let name = CStr::from_bytes_until_nul(&self.file).ok()?;
-        Some(name).filter(|name| !name.is_empty())
+    pub(crate) fn file(&self) -> Option<&'static CStr> {
+        self.file
     }
 }
 

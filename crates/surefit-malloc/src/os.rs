@@ -66,9 +66,9 @@ pub(crate) fn choose() -> Option<Range> {
     })?;
     let mut bytes = MOST_BYTES;
     while bytes >= LEAST_BYTES {
-        // Below another heap of this process, or the program.
+        // Below libraries, another heap of this process, or the program; and away from them.
         for below in 1..=PLACES {
-            let first = usual.checked_sub(below * bytes + ALIGN);
+            let first = usual.checked_sub(below * (bytes + bytes / 16));
             let first = first.map_or(0, |first| first.next_multiple_of(ALIGN));
             if first > 0 && is_unused(first, bytes) {
                 let base = NonNull::new(with_exposed_provenance_mut(first));

@@ -21,7 +21,7 @@ use surefit_interpose::system;
 
 use crate::errors;
 use crate::lock::Futex;
-use crate::options::{Options, Statistics, VARIABLES, meant};
+use crate::options::{Options, PREFIX, Statistics, VARIABLES, meant};
 use crate::os::{Os, Range, ask_for_huge_pages, choose, unmap_all};
 use crate::text::say;
 use crate::word::own_address;
@@ -138,7 +138,12 @@ extern "C" fn begins() {
     prepare_forks();
     // Threads that end call it, and so do forks.
     let begins: extern "C" fn() = begins;
-    keep_loaded((begins as *const ()).addr());
+    // SAFETY: the linker calls this.
+    unsafe { keep_loaded((begins as *const ()).addr()) };
+    // Otherwise a program that never allocates has no heap.
+    if is_asked() {
+        heap();
+    }
 }
 
 /// Called when the program or library that contains this begins, before its functions without a
@@ -207,17 +212,30 @@ fn read_options(options: &mut Options) {
 
 /// Names the variables whose names are nearly those of ours.
 fn name_slips() {
-    // SAFETY: null until the C library has begun, or an array that ends with null.
-    let mut at = unsafe { system::environ };
-    // SAFETY: as above; this thread does not change the environment meanwhile.
-    while !at.is_null() && unsafe { !(*at).is_null() } {
-        // SAFETY: a text that ends with zero.
-        let entry = unsafe { CStr::from_ptr(*at) }.to_bytes();
+    each_variable(|entry| {
         if let Some(known) = meant(entry) {
             let name = entry.split(|byte| *byte == b'=').next().unwrap_or_default();
             let (name, known) = (name.escape_ascii(), known.to_bytes().escape_ascii());
             say!("{name} is no variable of it and does nothing; {known} is one");
         }
+    });
+}
+
+/// Whether the environment has a variable of ours, or one whose name begins as theirs.
+fn is_asked() -> bool {
+    let mut found = false;
+    each_variable(|entry| found |= entry.starts_with(PREFIX));
+    found
+}
+
+/// Each `NAME=value` of the environment.
+fn each_variable(mut look: impl FnMut(&[u8])) {
+    // SAFETY: null until the C library has begun, or an array that ends with null.
+    let mut at = unsafe { system::environ };
+    // SAFETY: as above; this thread does not change the environment meanwhile.
+    while !at.is_null() && unsafe { !(*at).is_null() } {
+        // SAFETY: a text that ends with zero.
+        look(unsafe { CStr::from_ptr(*at) }.to_bytes());
         // SAFETY: as above: null is behind the last.
         at = unsafe { at.add(1) };
     }

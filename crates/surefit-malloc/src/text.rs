@@ -1,7 +1,8 @@
 //! Texts that are written without allocating.
 
-use core::ffi::{c_int, c_void};
+use core::ffi::{CStr, c_int, c_void};
 use core::fmt::{self, Write};
+use core::ptr::null_mut;
 
 use surefit_interpose::system;
 
@@ -80,6 +81,24 @@ pub(crate) fn write<S: Sink>(sink: S, text: fmt::Arguments<'_>) {
     // The sink is never the reason to stop.
     let _always = to.write_fmt(text);
     to.flush();
+}
+
+/// A copy of a text, up to a zero, that stays as long as the process. `None` without memory.
+pub(crate) fn copied(text: &[u8]) -> Option<&'static CStr> {
+    let (protection, flags) = (
+        system::PROT_READ | system::PROT_WRITE,
+        system::MAP_PRIVATE | system::MAP_ANONYMOUS,
+    );
+    let bytes = text.len() + 1;
+    // SAFETY: a new private mapping at an address of the kernel's choice.
+    let at = unsafe { system::mmap(null_mut(), bytes, protection, flags, -1, 0) };
+    if at == system::MAP_FAILED {
+        return None;
+    }
+    // SAFETY: mapped above, zero, never unmapped, and nobody else knows it.
+    let copy = unsafe { core::slice::from_raw_parts_mut(at.cast::<u8>(), bytes) };
+    copy[..text.len()].copy_from_slice(text);
+    CStr::from_bytes_until_nul(copy).ok()
 }
 
 /// Writes a line to standard error, after the library's name.

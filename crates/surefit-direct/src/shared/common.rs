@@ -3,7 +3,8 @@
 //!
 //! # Invariants
 //! - S1 Behind this there are `instances` places for instances. A place is all zero or in use, and
-//!   can be used from its first claim on; the places below `joined` were used at some time.
+//!   can be used from its first claim on; the places below `joined` were used at some time, but
+//!   for the groups': the first places are theirs, from their first call on.
 //! - S2 Except for its inbox and its state, an instance is accessed only by the thread that claimed
 //!   it, or that holds its group's lock. In a heap that checks each free, every free changes the
 //!   instance of its page: there, every access also holds `checked`, free lists are empty, and
@@ -70,7 +71,8 @@ impl<L: RawMutex, S: Source> Common<L, S> {
             memory,
             places,
             instances,
-            joined: AtomicU16::new(0),
+            #[expect(clippy::cast_possible_truncation, reason = "8")]
+            joined: AtomicU16::new(GROUPS as u16),
             checks,
             rose: AtomicBool::new(false),
             waits: AtomicBool::new(false),
@@ -117,7 +119,7 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         unsafe { self.places.add(usize::from(number) - 1).as_ref() }
     }
 
-    /// The instances that were used at some time.
+    /// The instances that were used at some time, and those of all groups.
     pub(super) fn joined(&self) -> impl Iterator<Item = &Instance> {
         let joined = self.joined.load(Ordering::Acquire).min(self.instances);
         (1..=joined).map(|number| self.instance(number))
@@ -135,10 +137,15 @@ impl<L: RawMutex, S: Source> Common<L, S> {
     /// finds one if there are as many instances as threads that have one or look for one, and there
     /// is memory for it.
     pub(super) fn claim(&self) -> Option<&Instance> {
-        for number in 1..=self.instances {
-            let is_usable = number <= self.joined.load(Ordering::Acquire);
-            if !is_usable && !self.commit_place(number) {
-                return None;
+        #[expect(clippy::cast_possible_truncation, reason = "8")]
+        for number in GROUPS as u16 + 1..=self.instances {
+            if number > self.joined.load(Ordering::Acquire) {
+                if !self.commit_place(number) {
+                    return None;
+                }
+            } else if matches!(self.instance(number).state(), State::Owned | State::Lost) {
+                // Of an instance that someone has nothing is written.
+                continue;
             }
             if self.claim_one(number) {
                 return Some(self.instance(number));
@@ -150,10 +157,6 @@ impl<L: RawMutex, S: Source> Common<L, S> {
     /// Claims an instance if no thread has it.
     fn claim_one(&self, number: u16) -> bool {
         let instance = self.instance(number);
-        // Of an instance that someone has nothing is written.
-        if matches!(instance.state(), State::Owned | State::Lost) {
-            return false;
-        }
         match instance.claim(State::Idle, State::Owned) {
             Ok(()) => true,
             Err(State::Owned | State::Lost | State::Idle) => false,
@@ -172,6 +175,19 @@ impl<L: RawMutex, S: Source> Common<L, S> {
                 is_first
             }
         }
+    }
+
+    /// The instance of a group, whose lock the caller holds. Of one without a call nothing was
+    /// written.
+    pub(super) fn of_group(&self, group: usize) -> &Instance {
+        #[expect(clippy::cast_possible_truncation, reason = "below 8")]
+        let number = group as u16 + 1;
+        let own = self.instance(number);
+        if own.number() == 0 {
+            own.set_state(State::Owned);
+            own.set_number(number);
+        }
+        own
     }
 
     /// Makes the place of an instance usable, under the pool's lock: the source is asked by one

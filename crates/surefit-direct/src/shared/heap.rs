@@ -202,15 +202,10 @@ impl<L: RawMutex + Sync, S: Source> SharedDirect<'_, L, S> {
         };
         // SAFETY: the first table, aligned to a unit, usable.
         unsafe { common.write(shared) };
-        let heap = Self {
+        Some(Self {
             common,
             region: PhantomData,
-        };
-        // The first instances are the groups'.
-        for _ in 0..GROUPS {
-            heap.common().claim()?;
-        }
-        Some(heap)
+        })
     }
 
     #[inline]
@@ -245,8 +240,7 @@ impl<L: RawMutex + Sync, S: Source> SharedDirect<'_, L, S> {
         let common = self.common();
         let group = group % GROUPS;
         let guard = common.groups[group].lock();
-        #[expect(clippy::cast_possible_truncation, reason = "below 8")]
-        let own = common.instance(group as u16 + 1);
+        let own = common.of_group(group);
         // Never dropped, also if the call unwinds: the instance stays the group's.
         let local = ManuallyDrop::new(Local::new(common, own));
         let result = call(&local);

@@ -69,6 +69,21 @@ fn a_library_that_is_closed_stays_for_threads_that_used_it() {
 }
 
 #[test]
+fn a_library_that_the_program_began_with_stays_too() {
+    let program = compiled("unload", "preloaded");
+    let output = succeeds(preloaded(&program).arg(library()).arg("malloc"));
+    assert_eq!(text(&output.stdout), "done\n");
+}
+
+/// Builds and shells begin many programs that hardly allocate.
+#[test]
+fn the_first_call_makes_the_heap_unless_a_variable_asks_before() {
+    let program = compiled("first", "");
+    succeeds(&mut preloaded(&program));
+    succeeds(preloaded(&program).arg("asked").env("SUREFIT_STATS", "0"));
+}
+
+#[test]
 fn heaps_of_one_process_are_not_in_each_others_way() {
     let program = compiled("two_heaps", "");
     let plugin = library().with_file_name("libplugin.so");
