@@ -102,6 +102,7 @@ if fetch boards arm; then
   flash 6730 "" "${keys[@]}"
   flash 10941 ,pieces "${keys[@]}"
   flash 18750 ,pieces,holes,many-classes,strerror "${keys[@]}"
+  flash 19860 ,pieces,slack,many-classes,strerror heap_init_with_slack "${keys[@]:1}"
   raw=(raw_init raw_malloc raw_free)
   flash 3738 ,tiny "${raw[@]}"
   flash 2340 ,tlsf "${raw[@]}"

@@ -14,6 +14,7 @@ crates/surefit-c/src/panicked.rs
 crates/surefit-c/src/place.rs
 crates/surefit-c/src/pooled.rs
 crates/surefit-c/src/raw.rs
+crates/surefit-c/src/slack.rs
 crates/surefit-c/src/stats.rs
 crates/surefit-c/src/status.rs
 lab/clients/src/lua/memory.rs

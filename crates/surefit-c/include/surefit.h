@@ -713,6 +713,39 @@ enum surefit_status surefit_raw_check(struct surefit_raw *raw);
 // As surefit_raw_malloc; the other pointer is NULL or the caller's.
 enum surefit_status surefit_raw_stats_get(struct surefit_raw *raw, struct surefit_raw_stats *stats);
 
+// As surefit_heap_init, of a heap that may leave as many holes as `slack` bytes of pages hold,
+// wherever they are, in place of those that the configuration allows each size-class. A free
+// moves an object only if no slack is left, and then one page-block at most. A region that has
+// more bytes than its demand needs so becomes fewer moves: see surefit_slack_bytes.
+//
+// Where the configuration bounds classes in not-full pages, slack means nothing. A library built
+// without the feature `slack` does not have this function.
+//
+// Answers as surefit_heap_init, and takes as long.
+//
+// # Safety
+// As surefit_heap_init.
+enum surefit_status surefit_heap_init_with_slack(void *region,
+                                                 size_t bytes,
+                                                 const struct surefit_config *config,
+                                                 size_t slack,
+                                                 struct surefit_heap **heap);
+
+// Computes the slack of a heap for a demand, in a region of `bytes` bytes that begins at a
+// multiple of the page: the most with which surefit_alloc and surefit_resize still refuse nothing
+// within the demand. For a region at any address take a page less a byte from `bytes`. As
+// surefit_certify it needs no heap, and 8.5 KiB of stack. SIZE_MAX / 2: no free moves anything. A
+// library built without the feature `slack` does not have this function.
+//
+// Answers as surefit_certify, and REGION if the demand needs more bytes even without any hole.
+//
+// # Safety
+// As surefit_certify.
+enum surefit_status surefit_slack_bytes(const struct surefit_config *config,
+                                        const struct surefit_demand *demand,
+                                        size_t bytes,
+                                        size_t *slack);
+
 // Writes the counters of a heap.
 //
 // Answers NULL, NOT_A_HEAP, UNLOCKED. O(classes).

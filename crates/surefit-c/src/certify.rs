@@ -1,7 +1,7 @@
 //! The bytes that are enough for a demand.
 
 use surefit_compact::certify::{
-    BlockCount, Budget, Certificate, ClassSet, Demand, certify_for_life,
+    BlockCount, Budget, ClassSet, Demand, Uncertifiable, certify_for_life,
 };
 use surefit_compact::geometry::MAX_CLASSES;
 use surefit_compact::pieces::Pieces;
@@ -106,18 +106,16 @@ unsafe fn certified(
     demand: *const surefit_demand,
     certificate: *mut surefit_certificate,
 ) -> Answer {
-    if config.is_null() || demand.is_null() || certificate.is_null() {
+    if certificate.is_null() {
         return Err(surefit_status::Null);
     }
-    if !config.is_aligned() {
-        return Err(surefit_status::Config);
-    }
-    // SAFETY: not NULL, aligned; the caller's.
-    let config = unsafe { &(*config).0 };
-    // SAFETY: not NULL; the caller's.
-    let demand = unsafe { demand.read_unaligned() };
-    // SAFETY: the caller's promise of the peaks.
-    let found = for_width!(config, W => unsafe { of_width::<Keyed<W>>(config, &demand) }, else Err(surefit_status::Config))?;
+    // SAFETY: the caller's promise.
+    let (config, demand) = unsafe { given(config, demand) }?;
+    let found = for_width!(config, W => {
+        let certify = |live: &Demand<'_>| certify_for_life::<Keyed<W>>(config, live, demand.frees);
+        // SAFETY: the caller's promise of the peaks.
+        unsafe { of_width::<Keyed<W>, _>(config, &demand, certify) }
+    }, else Err(surefit_status::Config))?;
     let written = surefit_certificate {
         heap_bytes: found
             .heap_bytes
@@ -134,12 +132,35 @@ unsafe fn certified(
     unsafe { put(certificate, written) }
 }
 
+/// A configuration and a demand that a caller names.
+///
+/// # Safety
+/// Each pointer is NULL or leads to what it says.
+pub(crate) unsafe fn given<'a>(
+    config: *const surefit_config,
+    demand: *const surefit_demand,
+) -> Result<(&'a Config, surefit_demand), surefit_status> {
+    if config.is_null() || demand.is_null() {
+        return Err(surefit_status::Null);
+    }
+    if !config.is_aligned() {
+        return Err(surefit_status::Config);
+    }
+    // SAFETY: not NULL, aligned; the caller's.
+    let config = unsafe { &(*config).0 };
+    // SAFETY: not NULL; the caller's.
+    Ok((config, unsafe { demand.read_unaligned() }))
+}
+
+/// What `compute` finds for a demand in page-blocks.
+///
 /// # Safety
 /// The peaks are as many as the demand says.
-unsafe fn of_width<W: Width>(
+pub(crate) unsafe fn of_width<W: Width, T>(
     config: &Config,
     demand: &surefit_demand,
-) -> Result<Certificate, surefit_status> {
+    compute: impl FnOnce(&Demand<'_>) -> Result<T, Uncertifiable>,
+) -> Result<T, surefit_status> {
     let mut most = [0; MAX_CLASSES];
     let has_peaks = !demand.peaks.is_null();
     if has_peaks {
@@ -156,8 +177,10 @@ unsafe fn of_width<W: Width>(
     } else {
         Demand::Joint(budget::<W>(config, demand)?.and_per_class(config.geometry(), most))
     };
-    let found = certify_for_life::<W>(config, &live, demand.frees);
-    found.map_err(|_| surefit_status::Demand)
+    compute(&live).map_err(|error| match error {
+        Uncertifiable::TooSmall { .. } => surefit_status::Region,
+        _ => surefit_status::Demand,
+    })
 }
 
 /// A budget, with what a resize holds besides the larger of both lengths: one is in flight at a

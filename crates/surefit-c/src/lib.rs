@@ -47,6 +47,8 @@ mod pooled;
     feature = "segregated"
 ))]
 mod raw;
+#[cfg(feature = "slack")]
+mod slack;
 mod stats;
 mod status;
 mod words;
@@ -84,6 +86,8 @@ pub use raw::{
     surefit_raw_free, surefit_raw_init, surefit_raw_malloc, surefit_raw_realloc, surefit_raw_share,
     surefit_raw_stats, surefit_raw_stats_get, surefit_raw_usable_size,
 };
+#[cfg(feature = "slack")]
+pub use slack::{surefit_heap_init_with_slack, surefit_slack_bytes};
 pub use stats::{
     surefit_block, surefit_check, surefit_fault, surefit_stats, surefit_stats_get, surefit_walk,
 };

@@ -88,25 +88,32 @@ macro_rules! with_heap {
 }
 pub(crate) use with_heap;
 
+/// A heap by the constructor of the width that a configuration names.
+macro_rules! any_heap {
+    ($config:expr, $new:ident($($argument:expr),*)) => {{
+        let heap = match word_bytes($config) {
+            #[cfg(any(
+                feature = "words16",
+                not(any(feature = "words24", feature = "words32"))
+            ))]
+            2 => KeyHeap::$new($($argument),*).map(AnyHeap::Narrow),
+            #[cfg(feature = "words24")]
+            3 => KeyHeap::$new($($argument),*).map(AnyHeap::Medium),
+            #[cfg(feature = "words32")]
+            4 => KeyHeap::$new($($argument),*).map(AnyHeap::Wide),
+            _ => return Err(surefit_status::Config),
+        };
+        heap.map_err(surefit_status::of)
+    }};
+}
+
 impl AnyHeap {
     /// A heap over a region.
     pub(crate) fn new(
         region: &'static mut [MaybeUninit<u8>],
         config: &'static Config,
     ) -> Result<Self, surefit_status> {
-        let heap = match word_bytes(config) {
-            #[cfg(any(
-                feature = "words16",
-                not(any(feature = "words24", feature = "words32"))
-            ))]
-            2 => KeyHeap::new(region, config).map(Self::Narrow),
-            #[cfg(feature = "words24")]
-            3 => KeyHeap::new(region, config).map(Self::Medium),
-            #[cfg(feature = "words32")]
-            4 => KeyHeap::new(region, config).map(Self::Wide),
-            _ => return Err(surefit_status::Config),
-        };
-        heap.map_err(surefit_status::of)
+        any_heap!(config, new(region, config))
     }
 
     /// A heap that may use the pages in the first `bytes` bytes of a region, and has entries for
@@ -117,18 +124,16 @@ impl AnyHeap {
         bytes: usize,
         objects: usize,
     ) -> Result<Self, surefit_status> {
-        let heap = match word_bytes(config) {
-            #[cfg(any(
-                feature = "words16",
-                not(any(feature = "words24", feature = "words32"))
-            ))]
-            2 => KeyHeap::with_limit(region, config, bytes, objects).map(Self::Narrow),
-            #[cfg(feature = "words24")]
-            3 => KeyHeap::with_limit(region, config, bytes, objects).map(Self::Medium),
-            #[cfg(feature = "words32")]
-            4 => KeyHeap::with_limit(region, config, bytes, objects).map(Self::Wide),
-            _ => return Err(surefit_status::Config),
-        };
-        heap.map_err(surefit_status::of)
+        any_heap!(config, with_limit(region, config, bytes, objects))
+    }
+
+    /// A heap whose size-classes share so many bytes of holes.
+    #[cfg(feature = "slack")]
+    pub(crate) fn with_slack(
+        region: &'static mut [MaybeUninit<u8>],
+        config: &'static Config,
+        slack: usize,
+    ) -> Result<Self, surefit_status> {
+        any_heap!(config, with_slack(region, config, slack))
     }
 }

@@ -38,6 +38,11 @@ fn a_c_program_keeps_its_bytes_and_every_misuse_is_an_answer() {
     assert_no_failure(&["tests/c/program.c"], &[], &[]);
 }
 
+#[test]
+fn a_heap_that_is_told_its_slack_refuses_nothing_and_moves_less() {
+    assert_no_failure(&["tests/c/slack.c"], &[], &[]);
+}
+
 /// `surefit certify --emit c` wrote their headers.
 #[test]
 fn programs_on_emitted_headers_are_refused_nothing() {
@@ -96,6 +101,7 @@ fn the_examples_of_the_readmes_run() {
         "check",
         "config_bytes",
         "config_tiny",
+        "heap_init_with_slack",
         "is_live",
         "largest_free",
         "raw_calloc",
@@ -103,6 +109,7 @@ fn the_examples_of_the_readmes_run() {
         "raw_stats_get",
         "read",
         "resize",
+        "slack_bytes",
         "stats_get",
         "walk",
     ] {

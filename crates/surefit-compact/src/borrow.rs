@@ -36,11 +36,11 @@ const LEAST_AHEAD: u64 = 8;
 const MOST_AHEAD: u64 = 1024;
 
 impl<'m, W: Width> Engine<'m, W> {
-    /// What the heap may lend. Nothing without the feature `holes`: the compiler then leaves out
+    /// What the heap may lend. Nothing without the feature `slack`: the compiler then leaves out
     /// what lends.
     #[inline]
     pub(crate) fn slack(&self) -> Option<&'m Slack<'m>> {
-        self.slack.filter(|_| cfg!(feature = "holes"))
+        self.slack.filter(|_| cfg!(feature = "slack"))
     }
 
     /// The compaction bound of a class now.

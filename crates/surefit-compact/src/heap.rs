@@ -26,7 +26,7 @@ use core::alloc::Layout;
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
-use surefit_classes::{Bound, SizeClass, Tail};
+use surefit_classes::{SizeClass, Tail};
 use surefit_core::Refused;
 
 use crate::address::AddressTable;
@@ -38,7 +38,6 @@ use crate::layout;
 use crate::memory::Memory;
 use crate::page::PageTable;
 use crate::pieces::Division;
-use crate::slack::{self, Slack};
 use crate::width::{Wide, Width, Word};
 use crate::windows::Windows;
 
@@ -146,11 +145,16 @@ impl<'m, W: Width> Heap<'m, W> {
     /// let heap: Heap = Heap::with_slack(&mut memory, &CONFIG, slack)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[cfg(feature = "slack")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "slack")))]
     pub fn with_slack(
         region: &'m mut [MaybeUninit<u8>],
         config: &'m Config,
         slack: usize,
     ) -> Result<Self, Refused> {
+        use crate::slack::{NO_HOLES, Slack};
+        use surefit_classes::Bound;
+
         if !matches!(config.bound(), Bound::Holes { .. }) {
             return Self::new(region, config);
         }
@@ -159,7 +163,7 @@ impl<'m, W: Width> Heap<'m, W> {
         let (slack, region) = Slack::split(region, classes, slack as u64);
         let table = u32::try_from(before - region.len()).expect("a few hundred bytes");
         let mut heap = Self::new(region, config)?;
-        heap.engine.bound = slack::NO_HOLES;
+        heap.engine.bound = NO_HOLES;
         heap.engine.slack = slack;
         heap.skipped += table;
         Ok(heap)

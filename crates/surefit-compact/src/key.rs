@@ -105,6 +105,8 @@ impl<'m, W: Width<Generation = ()>, G: Counted> KeyHeap<'m, W, G> {
     ///
     /// # Errors
     /// As [`Heap::new`].
+    #[cfg(feature = "slack")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "slack")))]
     pub fn with_slack(
         region: &'m mut [MaybeUninit<u8>],
         config: &'m Config,

@@ -32,8 +32,9 @@
 //! `lock_api` and `zerocopy`. Everything that a heap needs comes from the region that it is given.
 //!
 //! # Features
-//! `holes`, `many-classes` and `pieces` are on by default. A program for a small board turns them
-//! off, to save flash, with `default-features = false` here or in `surefit`, which passes them on.
+//! `holes`, `many-classes`, `pieces` and `slack` are on by default. A program for a small board
+//! turns them off, to save flash, with `default-features = false` here or in `surefit`, which
+//! passes them on.
 //!
 //! - `holes` (default): the bounds [`Bound::Holes`] and [`Bound::Unbounded`], with what parks
 //!   pairs. Without it [`Bound::Pages`] is the only bound, and there is no `Config::DEFAULT`.
@@ -41,6 +42,7 @@
 //!   most 32, and tables for so many: [`Config::TINY`] has 1,136 bytes instead of 3,256 on a
 //!   Cortex-M4. There is no `Geometry::DEFAULT`.
 //! - `pieces` (default): byte objects in pieces. Without it a byte object has at most a page.
+//! - `slack` (default): [`Heap::with_slack`]; turns on `holes`. Without it no free looks for slack.
 //! - `critical-section`: [`shared::CriticalSection`], a lock for bare metal. It costs the crate
 //!   `critical-section`, and turns on `portable-atomic`.
 //! - `portable-atomic`: shared heaps ([`shared`]) on targets without compare-and-exchange

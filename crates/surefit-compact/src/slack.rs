@@ -52,6 +52,10 @@ pub(crate) const fn table_bytes(classes: usize) -> usize {
 impl<'m> Slack<'m> {
     /// What a heap may lend, and the rest of its region. `None`, and the whole region, for no slack
     /// and where the region is too short for its table.
+    #[cfg_attr(
+        not(feature = "slack"),
+        expect(dead_code, reason = "no heap is made with slack")
+    )]
     pub(crate) fn split(
         region: &'m mut [MaybeUninit<u8>],
         classes: usize,

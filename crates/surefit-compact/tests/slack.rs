@@ -1,6 +1,6 @@
 //! Heaps with slack: what they promise of moves, bytes and regions, on random scripts.
 
-#![cfg(feature = "holes")]
+#![cfg(feature = "slack")]
 
 use core::mem::MaybeUninit;
 

@@ -33,8 +33,8 @@
 //! | `critical-section` | no | `compact::shared::CriticalSection`, a lock for bare metal | the crate `critical-section` |
 //! | `portable-atomic` | no | shared heaps on targets without compare-and-exchange | the crate `portable-atomic`, on these targets only |
 //!
-//! A small board turns `holes`, `many-classes` and `pieces` off: `default-features = false`, and
-//! `features = ["compact"]`. `gc` has them on.
+//! A small board turns `holes`, `many-classes`, `pieces` and `slack` off: `default-features =
+//! false`, and `features = ["compact"]`. `gc` has them on.
 //!
 //! # Examples
 //! ```

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use anyhow::{Context, Result, bail};
-use surefit_compact::certify::{Budget, Certificate, ClassSet, Demand, certify};
+use surefit_compact::certify::{Budget, Certificate, ClassSet, Demand, certify, slack_bytes};
 use surefit_compact::{
     Bound, Config, Geometry, GeometrySpec, Keyed, Medium, Narrow, PageOrder, Spacing, Tail, Wide,
     Width,
@@ -61,6 +61,8 @@ struct Heap {
     /// Whether objects may be in pieces.
     in_pieces: bool,
     certificate: Certificate,
+    /// The bytes of holes that the certified bytes have room for; 0 if the heap is not to be told.
+    slack: usize,
 }
 
 /// Peaks are written as the demand's file states them: `surefit_certify` divides them into
@@ -94,6 +96,7 @@ fn certified<W: Width>(asked: &Asked, config: &Config) -> Result<Heap> {
         None => Demand::PerClass(&most),
     };
     let certificate = certify::<W>(config, &demand)?;
+    let slack = slack_bytes::<W>(config, &demand, certificate.aligned_bytes)?;
     let of_peaks = match peaks.len() {
         0 => "NULL, 0".to_owned(),
         count => format!("heap_peaks, {count}"),
@@ -105,6 +108,7 @@ fn certified<W: Width>(asked: &Asked, config: &Config) -> Result<Heap> {
         wider: said.and_then(|said| said.wider),
         in_pieces,
         certificate,
+        slack,
     })
 }
 
@@ -366,25 +370,55 @@ const CONFIG_BYTES: &str = "\
 
 ";
 
-/// What makes the heap of a configuration.
 /// With a library without them, objects would need more than the certified bytes.
 const HAS_PIECES: &str =
     "    surefit_has_pieces(); /* links only if the library has the feature pieces */\n";
 
-fn initialised(built: &Built) -> String {
+/// What the certified bytes hold beside the demand, if they hold any holes.
+fn slack_text(slack: usize) -> String {
+    let bytes = match slack {
+        0 => return String::new(),
+        // No free moves anything.
+        slack if slack == usize::MAX >> 1 => "(SIZE_MAX / 2)".to_owned(),
+        slack => slack.to_string(),
+    };
+    format!(
+        "/* Bytes of holes that the size-classes share: with them a free moves an object only if they are
+ * all in use. */
+#define HEAP_SLACK_BYTES {bytes}
+"
+    )
+}
+
+/// The call that makes the heap of a configuration.
+fn made(config: &str, slack: usize) -> String {
+    if slack == 0 {
+        return format!(
+            "    return surefit_heap_init(heap_memory, sizeof heap_memory, {config}, heap);\n"
+        );
+    }
+    format!(
+        "    /* Links only if the library has the feature slack. */
+    return surefit_heap_init_with_slack(heap_memory, sizeof heap_memory, {config},
+                                        HEAP_SLACK_BYTES, heap);
+"
+    )
+}
+
+/// What makes the heap of a configuration.
+fn initialised(built: &Built, slack: usize) -> String {
     match built.named {
-        Some(named) => format!(
-            "    return surefit_heap_init(heap_memory, sizeof heap_memory, {named}(), heap);\n"
-        ),
+        Some(named) => made(&format!("{named}()"), slack),
         None => format!(
             "    static unsigned char place[HEAP_CONFIG_BYTES];
 {}    static const surefit_options options = {};
     const surefit_config *config = NULL;
     surefit_status status = surefit_config_build(place, sizeof place, &options, &config);
     if (status != SUREFIT_STATUS_OK) return status;
-    return surefit_heap_init(heap_memory, sizeof heap_memory, config, heap);
-",
-            built.sizes, built.options
+{}",
+            built.sizes,
+            built.options,
+            made("config", slack)
         ),
     }
 }
@@ -413,7 +447,7 @@ fn text(title: &str, origin: &str, config: &Config, built: &Built, heap: &Heap) 
 /* The most moves of one free, and the most bytes that they copy. */
 #define HEAP_MOVES_MAX {most_moves}
 #define HEAP_MOVED_BYTES_MAX {most_moved}
-
+{slack}
 /* What the program has live at most. */
 {peaks}static const surefit_demand heap_demand = {demand};
 
@@ -436,6 +470,7 @@ HEAP_STATIC_ASSERT(sizeof heap_memory == HEAP_CERTIFIED_BYTES + 512,
         bytes = certificate.aligned_bytes,
         most_moves = certificate.moves_max_per_op,
         most_moved = certificate.moved_bytes_max_per_op,
+        slack = slack_text(heap.slack),
         peaks = heap.peaks,
         demand = heap.demand,
     );
@@ -453,7 +488,7 @@ static inline surefit_status heap_init(surefit_heap **heap) {{
             HAS_PIECES.to_owned()
         } else {
             String::new()
-        } + &initialised(built),
+        } + &initialised(built, heap.slack),
     );
     text
 }

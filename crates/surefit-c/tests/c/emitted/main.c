@@ -146,6 +146,12 @@ static int drive(surefit_heap *heap) {
     return 0;
 }
 
+#ifdef HEAP_SLACK_BYTES
+#define SLACK_BYTES HEAP_SLACK_BYTES
+#else
+#define SLACK_BYTES 0
+#endif
+
 /* As heap_init makes it, and with no byte more than the library certifies. */
 int main(void) {
     surefit_certificate certificate;
@@ -162,6 +168,17 @@ int main(void) {
     if ((failed = drive(heap)) != 0) {
         printf("line %d, without spare bytes\n", failed);
         return 5;
+    }
+    /* The header's heap has the slack of the certified bytes, if they have any. */
+    size_t slack = 1;
+    if (surefit_slack_bytes(configuration(), &heap_demand, certificate.aligned_bytes, &slack) != SUREFIT_STATUS_OK)
+        return 6;
+    if (slack != SLACK_BYTES) return 7;
+    if (surefit_heap_init_with_slack(heap_memory, certificate.aligned_bytes, configuration(), slack, &heap) != SUREFIT_STATUS_OK)
+        return 8;
+    if ((failed = drive(heap)) != 0) {
+        printf("line %d, with slack\n", failed);
+        return 9;
     }
     printf("0 failures\n");
     return 0;

@@ -22,6 +22,9 @@
 /* The most moves of one free, and the most bytes that they copy. */
 #define HEAP_MOVES_MAX 2
 #define HEAP_MOVED_BYTES_MAX 512
+/* Bytes of holes that the size-classes share: with them a free moves an object only if they are
+ * all in use. */
+#define HEAP_SLACK_BYTES 6144
 
 /* What the program has live at most. */
 static const surefit_demand heap_demand = {NULL, 0, 1750, 39529, 256, 0, 0, 0, 0, 0};
@@ -51,7 +54,9 @@ static inline surefit_status heap_init(surefit_heap **heap) {
     const surefit_config *config = NULL;
     surefit_status status = surefit_config_build(place, sizeof place, &options, &config);
     if (status != SUREFIT_STATUS_OK) return status;
-    return surefit_heap_init(heap_memory, sizeof heap_memory, config, heap);
+    /* Links only if the library has the feature slack. */
+    return surefit_heap_init_with_slack(heap_memory, sizeof heap_memory, config,
+                                        HEAP_SLACK_BYTES, heap);
 }
 
 #endif
