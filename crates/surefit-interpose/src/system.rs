@@ -126,6 +126,7 @@ unsafe extern "C" {
     pub fn munmap(at: *mut c_void, bytes: usize) -> c_int;
     pub fn mprotect(at: *mut c_void, bytes: usize, protection: c_int) -> c_int;
     pub fn madvise(at: *mut c_void, bytes: usize, advice: c_int) -> c_int;
+    pub fn mincore(at: *mut c_void, bytes: usize, there: *mut u8) -> c_int;
     pub fn open(path: *const c_char, flags: c_int, ...) -> c_int;
     pub fn openat(folder: c_int, path: *const c_char, flags: c_int, ...) -> c_int;
     pub fn close(file: c_int) -> c_int;

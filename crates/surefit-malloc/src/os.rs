@@ -34,6 +34,8 @@ const LEAST_BYTES: usize = 64 << 20;
 const PLACES: usize = 6;
 /// The alignment of the heap's first address: the bytes of a huge page.
 const ALIGN: usize = 2 << 20;
+/// How many pages of a large object are looked at, to see whether most of it was written.
+const LOOKS: usize = 16;
 const FLAGS: c_int = system::MAP_PRIVATE | system::MAP_ANONYMOUS | system::MAP_NORESERVE;
 
 /// Calls a function and restores `errno`: a program may read it after a call that succeeded.
@@ -238,6 +240,21 @@ unsafe impl Source for Os {
             unsafe { rest.write_bytes(0, bytes - inside - whole) };
         }
         gone
+    }
+
+    unsafe fn is_sparse(&self, at: NonNull<u8>, bytes: usize) -> bool {
+        let page = page_bytes();
+        let each = bytes / LOOKS;
+        let is_there = |look: &usize| {
+            let mut there = 0_u8;
+            // SAFETY: inside the object.
+            let place = unsafe { at.add(look * each + each / 2) };
+            let start = place.as_ptr().map_addr(|address| address / page * page);
+            // SAFETY: a page of the range, and a byte for the answer.
+            let known = unsafe { system::mincore(start.cast(), page, &raw mut there) } == 0;
+            !known || there & 1 == 1
+        };
+        keeping_errno(|| (0..LOOKS).filter(is_there).count() < LOOKS / 2)
     }
 
     unsafe fn withdraw(&self, at: NonNull<u8>, bytes: usize) -> bool {

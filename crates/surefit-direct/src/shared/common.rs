@@ -20,7 +20,7 @@ use super::chain::Free;
 use super::instance::{Instance, State};
 use super::memory::{EACH_FREE, Kind, Memory, Record, Span};
 use super::misuse::Misuse;
-use super::pool::purge::Outgoing;
+use super::pool::purge::{LEAST_SPARSE, Outgoing};
 use super::pool::{Pool, Taken};
 use super::remote_frees::Batch;
 use super::sizes::{Class, UNIT_BYTES};
@@ -239,9 +239,15 @@ impl<L: RawMutex, S: Source> Common<L, S> {
 
     /// Gives units back to the pool, and memory that is due to the source: without the lock.
     pub(super) fn give_units(&self, start: Span, units: u32) {
+        self.give(start, units, false);
+    }
+
+    /// As [`Common::give_units`], for units that are all `zero`, because their memory went back, or
+    /// not.
+    fn give(&self, start: Span, units: u32, zero: bool) {
         let now = self.source.now();
         let mut pool = self.pool.lock();
-        let old = pool.give_back(&self.memory, start, units, now);
+        let old = pool.give_back(&self.memory, start, units, zero, now);
         self.note_waiting(&pool, now);
         drop(pool);
         self.purge(old);
@@ -348,7 +354,13 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         if self.memory.offset_in(run, block.address()) != 0 {
             return Err(Misuse::NoObject);
         }
-        self.give_units(run, record.units.get());
+        let units = record.units.get();
+        // What the program left untouched, it leaves again.
+        let gone = units >= LEAST_SPARSE
+            && self.pool.lock().gives_back()
+            && self.memory.is_sparse(&self.source, run, units)
+            && self.memory.purge(&self.source, run, units);
+        self.give(run, units, gone);
         Ok(())
     }
 

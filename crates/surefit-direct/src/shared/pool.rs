@@ -54,6 +54,8 @@ pub(super) struct Pool {
     leaving: u64,
     most_used: u64,
     wanted: u64,
+    /// Powers of two of units whose last object was sparse, as bits.
+    sparse: u32,
     limit: u64,
     soft_limit: u64,
     is_above: bool,
@@ -89,6 +91,7 @@ impl Pool {
             leaving: 0,
             most_used: 0,
             wanted: 0,
+            sparse: 0,
             limit: u64::MAX,
             soft_limit: u64::MAX,
             is_above: false,
@@ -164,13 +167,17 @@ impl Pool {
         let dirty = self.dirty.units();
         let mut taken = None;
         if possible {
-            taken = self.take_dirty(memory, units, all, align);
-            if taken.is_none() && !zero && slack == 0 {
+            let sparse = self.expects_sparse(units);
+            if !sparse {
+                taken = self.take_dirty(memory, units, all, align);
+            }
+            if taken.is_none() && !zero && !sparse && slack == 0 {
                 taken = self.take_window(memory, source, units);
             }
             taken = taken
                 .or_else(|| self.take_clean(memory, units, all, align))
                 .or_else(|| self.take_top(memory, source, units, align))
+                .or_else(|| self.take_dirty(memory, units, all, align))
                 .or_else(|| self.take_joined(memory, units, all, align));
         }
         match taken {

@@ -47,6 +47,16 @@ pub unsafe trait Source: Debug + Sync {
         false
     }
 
+    /// Whether less than half of the memory under the bytes of an object was ever written, as far
+    /// as a few looks tell.
+    ///
+    /// # Safety
+    /// The bytes are of the region, committed, and the caller's.
+    unsafe fn is_sparse(&self, at: NonNull<u8>, bytes: usize) -> bool {
+        let _ = (at, bytes);
+        false
+    }
+
     /// The pages and large objects hold more than the soft limit now. The thread whose call did it
     /// is at the call's end: nothing is locked, and this may allocate and free.
     fn above(&self) {}

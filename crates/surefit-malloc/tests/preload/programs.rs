@@ -24,6 +24,11 @@ fn the_names_of_gnus_library_are_the_same_functions() {
 }
 
 #[test]
+fn what_is_hardly_written_takes_no_memory_that_is_there() {
+    assert_done("sparse", &[], &[]);
+}
+
+#[test]
 fn destructors_and_functions_at_the_end_allocate_and_free() {
     let program = compiled("conformance", "end");
     let output = succeeds(&mut preloaded(&program));

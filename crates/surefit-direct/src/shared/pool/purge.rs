@@ -11,6 +11,10 @@
 //! went back. So what large objects took that was not dirty, while no more was used than ever
 //! before, is *wanted*: so many dirty units stay after the delay, and up to 1/8 of the most that
 //! were ever used are allowed beyond the 17/16. It is forgotten bit by bit, in thirty-two delays.
+//!
+//! Programs ask for more than they write: of a large object of 4 MiB or more, the memory goes back
+//! as soon as it is freed if most of it was never written (*sparse*). The next one of the same power
+//! of two is then taken where no memory is.
 #![deny(unsafe_code)]
 
 use super::super::memory::{Memory, Span};
@@ -28,6 +32,8 @@ const SLACK: u64 = LEAST_ALLOWED / 2;
 const LEAST_PURGED: u32 = 32;
 /// The most runs whose age one call looks at, the longest first.
 const LOOKED_AT_ONCE: usize = 256;
+/// A large object of so many units, 4 MiB, may be hardly written.
+pub(in crate::shared) const LEAST_SPARSE: u32 = 512;
 /// Of the most units ever used, the part that stays in addition if it was wanted again.
 const WANTED_PART: u64 = 8;
 /// Delays in which all that was wanted is forgotten.
@@ -42,14 +48,19 @@ impl Outgoing {
 }
 
 impl Pool {
+    /// Whether free memory goes back.
+    pub(in crate::shared) fn gives_back(&self) -> bool {
+        !self.mixes && self.delay != u32::MAX
+    }
+
     /// Milliseconds before somebody is to look whether free memory is due; `None` if none waits for
     /// that.
     pub(in crate::shared) fn waits(&self) -> Option<u32> {
-        let waits = !self.mixes && self.delay != u32::MAX && self.dirty.units() > 0;
+        let waits = self.gives_back() && self.dirty.units() > 0;
         waits.then(|| self.delay.div_ceil(4))
     }
 
-    /// Gives used units back at a time `now`; they coalesce. Returns the runs whose memory is to go
+    /// Gives used units back, which are `zero` or not, at a time `now`; they coalesce. Returns the runs whose memory is to go
     /// back now: the caller sees to that without the lock, and then calls [`settle`](Pool::settle)
     /// for each.
     pub(in crate::shared) fn give_back(
@@ -57,9 +68,14 @@ impl Pool {
         memory: &Memory,
         start: Span,
         units: u32,
+        zero: bool,
         now: u32,
     ) -> Outgoing {
-        self.give(memory, start, units, false, now);
+        if units >= LEAST_SPARSE {
+            let power = 1 << units.ilog2();
+            self.sparse = self.sparse & !power | if zero { power } else { 0 };
+        }
+        self.give(memory, start, units, zero, now);
         self.old(memory, now)
     }
 
@@ -102,9 +118,17 @@ impl Pool {
         (start, units)
     }
 
+    /// Whether the last large object of about so many units was hardly written.
+    pub(super) fn expects_sparse(&self, units: u32) -> bool {
+        units >= LEAST_SPARSE && self.sparse & 1 << units.ilog2() != 0
+    }
+
     /// Notes that units were taken when there were so many dirty ones: of a large object, those
     /// that were not are wanted again, unless more units are used now than ever.
     pub(super) fn want(&mut self, units: u32, dirty_before: u64) {
+        if self.expects_sparse(units) {
+            return;
+        }
         let units = u64::from(units);
         if units < u64::from(LEAST_SIDE_BY_SIDE) || self.used + units > self.most_used {
             return;
@@ -123,7 +147,7 @@ impl Pool {
         let allowed = self.most_used
             + (self.most_used / 16).max(LEAST_ALLOWED)
             + self.wanted.min(self.most_used / WANTED_PART);
-        if self.mixes || self.delay == u32::MAX || resident <= allowed {
+        if !self.gives_back() || resident <= allowed {
             return outgoing;
         }
         let mut surplus = resident - allowed + SLACK;
@@ -157,7 +181,7 @@ impl Pool {
     /// Picks dirty runs that have been free for the delay, the longest first, now and then.
     pub(in crate::shared) fn old(&mut self, memory: &Memory, now: u32) -> Outgoing {
         let mut outgoing = Outgoing::NONE;
-        if self.mixes || self.delay == u32::MAX {
+        if !self.gives_back() {
             return outgoing;
         }
         let passed = now.wrapping_sub(self.looked_last);

@@ -4,7 +4,7 @@
 use super::Vec;
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
-use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
 use surefit_testkit::Random;
 
@@ -21,6 +21,7 @@ pub(super) struct Counted {
 pub(super) struct Shared {
     now: AtomicU32,
     told: AtomicU32,
+    is_sparse: AtomicBool,
     purged: AtomicUsize,
     committed: AtomicUsize,
     commits: AtomicUsize,
@@ -76,6 +77,11 @@ impl Counted {
 
     pub(super) fn pass(&self, milliseconds: u32) {
         self.shared.now.fetch_add(milliseconds, Ordering::Relaxed);
+    }
+
+    /// Says that programs write hardly any of their objects, or do.
+    pub(super) fn set_sparse(&self, is_sparse: bool) {
+        self.shared.is_sparse.store(is_sparse, Ordering::Relaxed);
     }
 
     pub(super) fn fail_at(&self, commit: usize) {
@@ -152,6 +158,10 @@ unsafe impl Source for &Shared {
         unsafe { at.write_bytes(0, bytes) };
         self.purged.fetch_add(bytes, Ordering::Relaxed);
         true
+    }
+
+    unsafe fn is_sparse(&self, _at: NonNull<u8>, _bytes: usize) -> bool {
+        self.is_sparse.load(Ordering::Relaxed)
     }
 
     unsafe fn withdraw(&self, _at: NonNull<u8>, _bytes: usize) -> bool {

@@ -1,5 +1,5 @@
 //! Large objects of other sizes each time: memory that is there serves them, and what goes back and
-//! is wanted again stays, as long as it is.
+//! is wanted again stays, as long as it is. Those that are hardly written take none that is there.
 
 use super::source::{Counted, random};
 use super::*;
@@ -137,4 +137,47 @@ fn memory_that_is_wanted_again_stays_for_a_while() {
     }
     assert!(heap.stats().dirty < MIB, "{:?}", heap.stats());
     check(&heap);
+}
+
+#[test]
+fn an_object_that_is_hardly_written_takes_no_memory_that_others_wrote() {
+    let source = Counted::new(256 * MIB);
+    let heap = source.heap(Settings {
+        delay: 1000,
+        ..SETTINGS
+    });
+    let local = heap.join().unwrap();
+    let keeper = local.allocate(MIB, 16).unwrap();
+    let written = local.allocate(8 * MIB, 16).unwrap();
+    let behind = local.allocate(MIB, 16).unwrap();
+    // It goes back as soon as it is freed.
+    source.set_sparse(true);
+    let sparse = local.allocate(9 * MIB, 16).unwrap();
+    free(&local, sparse).unwrap();
+    assert_eq!((heap.stats().dirty, source.purged()), (0, 9 * MIB));
+    source.set_sparse(false);
+    free(&local, written).unwrap();
+    assert_eq!(heap.stats().dirty, 8 * MIB);
+    check(&heap);
+    // The last one of this power of two was written, so the next takes what it left.
+    let again = local.allocate(8 * MIB, 16).unwrap();
+    assert_eq!((again, heap.stats().dirty), (written, 0));
+    source.set_sparse(true);
+    free(&local, again).unwrap();
+    source.set_sparse(false);
+    // Dirty memory of another power of two stays what it is.
+    let other = local.allocate(4 * MIB, 16).unwrap();
+    free(&local, other).unwrap();
+    assert_eq!(heap.stats().dirty, 4 * MIB);
+    let sparse = local.allocate_zeroed(9 * MIB, 16).unwrap();
+    assert_eq!(heap.stats().dirty, 4 * MIB);
+    check(&heap);
+    // Where nothing goes back, that does not either; and smaller objects are not looked at.
+    heap.set_delay(u32::MAX);
+    source.set_sparse(true);
+    for object in [sparse, keeper, behind] {
+        free(&local, object).unwrap();
+        check(&heap);
+    }
+    assert!(heap.stats().dirty >= 2 * MIB);
 }
