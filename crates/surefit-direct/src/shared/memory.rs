@@ -328,7 +328,7 @@ impl Memory {
         unsafe { source.purge(self.address(run), units as usize * UNIT_BYTES) }
     }
 
-    /// Whether most of a large object's memory is not there, because the program wrote little of it.
+    /// Whether most of a large object's memory is not there: the program wrote little of it.
     pub(super) fn is_sparse<S: Source>(&self, source: &S, run: Span, units: u32) -> bool {
         // SAFETY: M1: inside the region; the object is the caller's.
         unsafe { source.is_sparse(self.address(run), units as usize * UNIT_BYTES) }

@@ -13,8 +13,8 @@
 //! were ever used are allowed beyond the 17/16. It is forgotten bit by bit, in thirty-two delays.
 //!
 //! Programs ask for more than they write: of a large object of 4 MiB or more, the memory goes back
-//! as soon as it is freed if most of it was never written (*sparse*). The next one of the same power
-//! of two is then taken where no memory is.
+//! as soon as it is freed if most of it was never written (*sparse*). The next one of the same
+//! power of two is then taken where no memory is.
 #![deny(unsafe_code)]
 
 use super::super::memory::{Memory, Span};
@@ -60,9 +60,9 @@ impl Pool {
         waits.then(|| self.delay.div_ceil(4))
     }
 
-    /// Gives used units back, which are `zero` or not, at a time `now`; they coalesce. Returns the runs whose memory is to go
-    /// back now: the caller sees to that without the lock, and then calls [`settle`](Pool::settle)
-    /// for each.
+    /// Gives used units back, which are `zero` or not, at a time `now`; they coalesce. Returns the
+    /// runs whose memory is to go back now: the caller sees to that without the lock, and then
+    /// calls [`settle`](Pool::settle) for each.
     pub(in crate::shared) fn give_back(
         &mut self,
         memory: &Memory,
