@@ -63,6 +63,12 @@ impl System {
 /// A heap over the operating system's memory. It grows as it is used, and gives back what it does
 /// not need: `Send`, not `Sync`.
 ///
+/// Each size-class keeps δ and ε: there is no slack as in [`Heap::with_slack`]. Every hole here
+/// holds memory that the system could have back, so slack would have to be a part of what is held.
+/// Tried on seven recorded programs, with the part that keeps resident ÷ live where the default
+/// bound has it (1/64 to 1/32), it made as many moves or up to 1.5 times fewer, on one program 5
+/// times fewer, and on three it copied up to 2.3 times as many bytes.
+///
 /// The whole address space is reserved at once: one and a half times the hard limit. Only what was
 /// touched is resident.
 #[derive(Debug)]

@@ -30,6 +30,15 @@
 //! [`EntryHeap::retain`](surefit_compact::EntryHeap::retain). Each object costs an entry and a
 //! back-reference, eight bytes. Bits cost 1/38 of the region.
 //!
+//! # Why there is no slack
+//! Under [`Bound::Unbounded`] a sweep moves nothing; a request that finds no page moves what it
+//! needs. No slack of a heap ([`slack_bytes`](surefit_compact::certify::slack_bytes)) could spare a
+//! sweep more. On nine recorded Java programs, in 1.5 to 3 times their live bytes, the default
+//! bound moves 2 to 16 page-blocks for 100 freed objects, and copies 2 to 9 % of the bytes that the
+//! program allocates; without a bound it is 0 to 9, and 0 to 3 %. Marking takes most of the time of
+//! a collection either way. A certificate counts the most moves of a free: one if ε is 0, as with
+//! slack.
+//!
 //! # Drawbacks
 //! Every size-class in use may have a nearly empty page: use small pages in small heaps. A new
 //! object is cleared up to the end of its page-block, even if its owner writes all of it at once.

@@ -121,19 +121,10 @@ impl Store for Surefit {
         // SAFETY: S1 and S2. The store is borrowed mutably, so no other handle is in use.
         let mut bytes: Bytes<MaybeUninit<u8>> =
             unsafe { Bytes::from_entry(self.heap.heap(), name, len) };
-        let mut rest = source;
-        let mut at = offset;
-        while !rest.is_empty() {
-            let chunk = self.heap.heap().chunk_mut(&mut bytes, at);
-            assert!(!chunk.is_empty(), "the bytes go beyond the object");
-            let (now, later) = rest.split_at(rest.len().min(chunk.len()));
-            // SAFETY: written bytes may be seen as bytes that need not be written.
-            let now_as_any: &[MaybeUninit<u8>] =
-                unsafe { std::slice::from_raw_parts(now.as_ptr().cast(), now.len()) };
-            chunk[..now.len()].copy_from_slice(now_as_any);
-            at += now.len();
-            rest = later;
-        }
+        // SAFETY: written bytes may be seen as bytes that need not be written.
+        let source: &[MaybeUninit<u8>] =
+            unsafe { std::slice::from_raw_parts(source.as_ptr().cast(), source.len()) };
+        self.heap.heap().write_at(&mut bytes, offset, source);
     }
 
     fn held_bytes(&self) -> usize {
