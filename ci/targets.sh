@@ -73,7 +73,7 @@ for target in "${exchanging[@]}"; do check "$target" compact,direct,freelist,gc,
 for target in "${plain[@]}"; do check "$target" compact,direct,freelist,gc,alloc,locked compact,critical-section; done
 # flash LIMIT FEATURES FUNCTION…: the bytes that a heap takes on a Cortex-M4, of an image with the least that a program
 # needs: these functions. More than LIMIT fails: 5 % over what was measured, or the goal if that is less. The goal is 6 KiB for the heap
-# with keys, which it misses by 266 bytes, and 4 KiB for one of raw pointers.
+# with keys, which it misses by 276 bytes, and 4 KiB for one of raw pointers.
 flash() {
   local limit=$1 features=$2 target=thumbv7em-none-eabihf image size text data bss function keep=()
   shift 2
