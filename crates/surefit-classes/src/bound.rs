@@ -117,6 +117,10 @@ impl core::error::Error for FractionError {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
     /// At most κ not-full pages (the papers' bound). κ = 1 is full compaction.
+    ///
+    /// A heap of one owner parks at most two pairs of a class, in the page that serves the next
+    /// allocation: they are free in every count, and giving them back moves nothing. Heaps that
+    /// threads share park none under this bound.
     Pages(u32),
     /// At most `base + ⌊fraction · h⌋` free page-blocks outside one not-full page, where h
     /// page-blocks are live.

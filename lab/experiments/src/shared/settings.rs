@@ -35,6 +35,10 @@ const fn setting(label: &'static str, spec: &'static str, family: Family) -> Set
     }
 }
 
+/// More not-full pages than a class can have. The heap never compacts, as with `k=inf`, and frees
+/// by the same code as with every other κ.
+const NO_BOUND: &str = "cf:k=4294967295";
+
 /// All bounds; κ = 1, which the others are compared to, is the first.
 pub(crate) const SETTINGS: [Setting; 15] = [
     setting("κ=1", "cf:k=1", Family::Pages),
@@ -44,7 +48,7 @@ pub(crate) const SETTINGS: [Setting; 15] = [
     setting("κ=15", "cf:k=15", Family::Pages),
     setting("κ=20", "cf:k=20", Family::Pages),
     setting("κ=25", "cf:k=25", Family::Pages),
-    setting("κ=∞", "cf:k=inf", Family::Pages),
+    setting("κ=∞", NO_BOUND, Family::Pages),
     setting(
         "κ=5, original order",
         "cf:k=5,order=original",

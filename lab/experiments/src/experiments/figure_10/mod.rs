@@ -61,8 +61,9 @@ fn run(request: &Request) -> Result<Report> {
     let source = "Craciunas et al. (2008), figure 10; the slides, requirements";
     let mut report = Report::new(ENTRY.name, ENTRY.about, source, request.quick);
     report.setting.push(format!(
-        "{} interleaved rounds, heap {}; relative throughput is taken inside each round. Preemption: the longest section \
-         under a lock of 1-CF with class locks; execution: its longest call.",
+        "{} interleaved rounds, heap {}; relative throughput is taken inside each round. κ=∞ is a number above that of \
+         all pages: it frees by the same code as every other κ. Preemption: the longest section under a lock of 1-CF with \
+         class locks; execution: its longest call.",
         plan.rounds, plan.setting.heap
     ));
     let has_valgrind = instructions::available().is_ok();
