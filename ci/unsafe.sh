@@ -66,6 +66,7 @@ crates/surefit-direct/src/shared/remote_frees.rs
 crates/surefit-direct/src/shared/sizes.rs
 crates/surefit-direct/src/shared/source.rs
 crates/surefit-direct/src/shared/units.rs
+crates/surefit-compact/src/shared/machinery/slack.rs
 crates/surefit-compact/src/shared/machinery/table.rs
 crates/surefit-compact/src/slack.rs
 crates/surefit-core/src/splitter/registers.rs

@@ -19,5 +19,7 @@ mod pages;
 mod pins;
 #[path = "shuttle/scripts.rs"]
 mod scripts;
+#[path = "shuttle/slack.rs"]
+mod slack;
 #[path = "shuttle/world.rs"]
 mod world;

@@ -62,6 +62,7 @@ pub use meter::DemandMeter;
 #[cfg(any(target_has_atomic = "32", feature = "portable-atomic"))]
 pub use shared::{
     SharedCertificate, SharedParts, SharedWork, Sharing, certify_shared, shared_region_bytes,
+    shared_slack_bytes,
 };
 pub use uncertifiable::Uncertifiable;
 pub use work::{CallWork, moves_max};

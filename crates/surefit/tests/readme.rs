@@ -74,7 +74,7 @@ fn every_snippet_stands_here() {
     let snippets: Vec<_> = blocks
         .filter_map(|block| block.split("```").next())
         .collect();
-    assert_eq!(snippets.len(), 26);
+    assert_eq!(snippets.len(), 27);
     for snippet in snippets {
         assert!(
             here.contains(&bare(snippet)),
@@ -201,6 +201,26 @@ fn a_shared_heap_that_is_static() -> Done {
     });
     let text = worker.join().expect("no panic")?;
     assert_eq!(*heap.pin_settled(&text)?, "from a worker");
+    Ok(())
+}
+
+#[test]
+fn a_shared_heap_that_is_told_its_demand() -> Done {
+    use surefit::compact::shared::{SharedConfig, SharedHeap};
+    use surefit::compact::{Config, Wide};
+
+    let config = SharedConfig::new(Config::DEFAULT);
+    let mut memory = vec![MaybeUninit::uninit(); 8 << 20];
+    use surefit::compact::certify::{Demand, Sharing, shared_slack_bytes};
+
+    type Lock = parking_lot::RawMutex;
+    // 10,000 objects of up to 512 bytes, 1 MB in all; two threads, and a guard in each.
+    let demand = Demand::of_mix::<Wide>(config.config(), 10_000, 512, 1_000_000);
+    let sharing = Sharing::new(2).with_guards(2);
+    let bytes = memory.len() - (config.config().geometry().page_bytes() - 1);
+    let slack = shared_slack_bytes::<Lock, _>(&config, &sharing, &demand, bytes)?;
+    let heap: SharedHeap<Lock> = SharedHeap::with_slack(&mut memory, &config, slack)?;
+    heap.check(false)?;
     Ok(())
 }
 

@@ -22,6 +22,7 @@ fn small<G: Granularity>(bound: Bound, act: fn(&Heap<'_, G>)) -> Scenario<G> {
     Scenario {
         config,
         region: REGION,
+        slack: None,
         act,
     }
 }

@@ -25,6 +25,7 @@ fn small<G: Granularity>(act: fn(&Heap<'_, G>)) -> Scenario<G> {
     Scenario {
         config,
         region: 8 << 10,
+        slack: None,
         act,
     }
 }
@@ -235,6 +236,7 @@ fn parking<G: Granularity>(act: fn(&Heap<'_, G>)) -> Scenario<G> {
     Scenario {
         config,
         region: 8 << 10,
+        slack: None,
         act,
     }
 }

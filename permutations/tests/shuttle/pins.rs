@@ -39,6 +39,7 @@ fn scenario<G: Granularity>(config: SharedConfig<G>, act: fn(&Heap<'_, G>)) -> S
     Scenario {
         config,
         region: REGION,
+        slack: None,
         act,
     }
 }

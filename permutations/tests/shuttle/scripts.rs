@@ -38,6 +38,7 @@ fn whole<G: Granularity, const BOUND: usize>() -> Scenario<G> {
     Scenario {
         config: SharedConfig::new(config(bound(BOUND))).with_pins(PINS),
         region: 24 << 10,
+        slack: None,
         act: script::<G, BOUND>,
     }
 }

@@ -44,6 +44,8 @@ unsafe impl RawMutex for SpinLock {
 
 pub(crate) type Heap<'m, G> = SharedHeap<'m, SpinLock, G>;
 
+/// The bytes of a page.
+pub(crate) const PAGE: usize = 1024;
 /// Three page-blocks of 320 bytes to a page.
 pub(crate) const THREE: usize = 320;
 /// Two page-blocks of 504 bytes to a page.
@@ -211,15 +213,24 @@ impl Seen {
 /// A heap, and what happens on it until everything is freed.
 pub(crate) struct Scenario<G: Granularity + 'static> {
     pub(crate) config: SharedConfig<G>,
+    /// Bytes; the region begins at a page.
     pub(crate) region: usize,
+    /// What the heap lends, if anything.
+    pub(crate) slack: Option<usize>,
     pub(crate) act: fn(&Heap<'_, G>),
 }
 
 impl<G: Granularity> Scenario<G> {
     /// One schedule: the scenario, and what must hold when it is over.
     fn run(&self, seen: &Seen) {
-        let mut memory = vec![MaybeUninit::new(0xA5); self.region];
-        let heap = Heap::new(&mut memory, &self.config).unwrap();
+        let mut memory = vec![MaybeUninit::new(0xA5); self.region + PAGE];
+        let skipped = memory.as_ptr().align_offset(PAGE);
+        let region = &mut memory[skipped..][..self.region];
+        let heap = match self.slack {
+            None => Heap::new(region, &self.config),
+            Some(slack) => Heap::with_slack(region, &self.config, slack),
+        };
+        let heap = heap.unwrap();
         (self.act)(&heap);
         heap.check(false).unwrap();
         let stats = heap.stats();

@@ -26,7 +26,7 @@ mod rows;
 mod search;
 
 use rows::{
-    Row, holes, large_holes, large_pages, no_moves, one_call, pages, parked, pinned, row,
+    Row, holes, large_holes, large_pages, lent, no_moves, one_call, pages, parked, pinned, row,
     three_calls, two_calls, values,
 };
 use search::explore;
@@ -67,6 +67,12 @@ fn every_state_of_a_class_that_parks_blocks_keeps_its_bound() {
         row
     }));
     explore_all(parked());
+}
+
+/// What is lent moves: the slack that size-classes of a shared heap borrow.
+#[test]
+fn every_state_of_a_class_that_borrows_holes_keeps_its_bound() {
+    explore_all(lent());
 }
 
 #[test]

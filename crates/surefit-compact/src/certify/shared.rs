@@ -37,13 +37,16 @@ mod work;
 pub use sharing::Sharing;
 pub use work::SharedWork;
 
-use surefit_classes::{Geometry, Tail};
+use surefit_classes::{Bound, Geometry, Tail};
 
 use self::needs::SharedNeeds;
 use super::demand::Demand;
 use super::limits::{ENTRIES_MAX, least, most};
 use super::uncertifiable::Uncertifiable;
-use crate::shared::{ALIGN, ENTRY_BYTES, Fixed, GROUPS, Granularity, SharedConfig};
+use crate::shared::{
+    ALIGN, BOUNDLESS, ENTRY_BYTES, Fixed, GROUPS, Granularity, SharedConfig, slack_table_bytes,
+};
+use crate::slack::NO_HOLES;
 
 /// The bytes that are enough for a demand on a shared heap, and the most work of one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,6 +127,20 @@ pub const fn certify_shared<R, G: Granularity>(
     sharing: &Sharing,
     demand: &Demand<'_>,
 ) -> Result<SharedCertificate, Uncertifiable> {
+    match certifiable(config, config.config().bound(), sharing, demand) {
+        Ok(needs) => lay_out::<R, G>(config, sharing, demand, &needs),
+        Err(error) => Err(error),
+    }
+}
+
+/// The needs of a demand on a heap with a bound that may be another one than the configuration's,
+/// if a heap can have such back-references, instances and pins.
+const fn certifiable<G: Granularity>(
+    config: &SharedConfig<G>,
+    bound: Bound,
+    sharing: &Sharing,
+    demand: &Demand<'_>,
+) -> Result<SharedNeeds, Uncertifiable> {
     let geometry = config.config().geometry();
     match geometry.tail() {
         Tail::BackReferences { bytes: 4 } => {}
@@ -137,10 +154,7 @@ pub const fn certify_shared<R, G: Granularity>(
         let limit = config.pins();
         return Err(Uncertifiable::TooManyPins { limit });
     }
-    match needs::needs(config, sharing, demand) {
-        Ok(needs) => lay_out::<R, G>(config, sharing, demand, &needs),
-        Err(error) => Err(error),
-    }
+    needs::needs(config, bound, sharing, demand)
 }
 
 /// The most instances whose groups can be numbered.
@@ -168,6 +182,92 @@ pub const fn shared_region_bytes<R, G: Granularity>(
         // No certificate is for more bytes than a region can have, half of the range of usize.
         Ok(certificate) => certificate.aligned_bytes.saturating_add(1),
         Err(error) => panic!("{}", error.message()),
+    }
+}
+
+/// The slack of a shared heap of `region_bytes` bytes that serves a demand, in bytes of pages: what
+/// [`SharedHeap::with_slack`](crate::shared::SharedHeap::with_slack) may lend to size-classes as
+/// holes, so that the heap still refuses nothing that stays within the demand. The region begins at
+/// a multiple of the page size and of 128.
+///
+/// It is the greatest number where the demand needs no compaction in so many bytes, and 0 where the
+/// configuration's bound is not in holes: such a heap lends nothing, and the region must have its
+/// certificate's bytes.
+///
+/// # Errors
+/// The demand has no certificate; [`Uncertifiable::TooManyInstances`] for more than one instance;
+/// or [`Uncertifiable::TooSmall`]: the region has fewer bytes than the demand needs without any
+/// holes.
+///
+/// # Complexity
+/// A few times that of [`certify_shared`].
+///
+/// # Source
+/// [The bounds, 7.9](crate::bounds#79-pooled-slack).
+pub const fn shared_slack_bytes<R, G: Granularity>(
+    config: &SharedConfig<G>,
+    sharing: &Sharing,
+    demand: &Demand<'_>,
+    region_bytes: usize,
+) -> Result<usize, Uncertifiable> {
+    if sharing.instances > 1 {
+        return Err(Uncertifiable::TooManyInstances { limit: 1 });
+    }
+    let lends = matches!(config.config().bound(), Bound::Holes { .. });
+    let bound = if lends {
+        NO_HOLES
+    } else {
+        config.config().bound()
+    };
+    let needs = match certifiable(config, bound, sharing, demand) {
+        Ok(needs) => needs,
+        Err(error) => return Err(error),
+    };
+    let least = match bytes_with::<R, G>(config, sharing, demand, &needs, 0) {
+        Ok(bytes) => bytes,
+        Err(error) => return Err(error),
+    };
+    if region_bytes < least {
+        return Err(Uncertifiable::TooSmall { needed: least });
+    }
+    if !lends {
+        return Ok(0);
+    }
+    if let Ok(boundless) = certifiable(config, Bound::Unbounded, sharing, demand) {
+        match bytes_with::<R, G>(config, sharing, demand, &boundless, 0) {
+            Ok(bytes) if bytes <= region_bytes => return Ok(BOUNDLESS),
+            _ => {}
+        }
+    }
+    let geometry = config.config().geometry();
+    let rest = region_bytes.saturating_sub(slack_table_bytes(geometry.class_count()));
+    let page = geometry.page_bytes();
+    let Some(mut pages) = rest.saturating_sub(least).checked_div(page) else {
+        return Ok(0);
+    };
+    // Pages have records beside them, a small part of their bytes: a few tries are enough.
+    while pages > 0 {
+        let less = match bytes_with::<R, G>(config, sharing, demand, &needs, pages as u64) {
+            Ok(bytes) if bytes <= rest => break,
+            Ok(bytes) => bytes.saturating_sub(rest).div_ceil(page),
+            Err(_) => pages.div_ceil(2),
+        };
+        pages = pages.saturating_sub(less);
+    }
+    Ok(pages.saturating_mul(page))
+}
+
+/// The bytes of region that are enough for needs and for further pages.
+const fn bytes_with<R, G: Granularity>(
+    config: &SharedConfig<G>,
+    sharing: &Sharing,
+    demand: &Demand<'_>,
+    needs: &SharedNeeds,
+    more_pages: u64,
+) -> Result<usize, Uncertifiable> {
+    match lay_out::<R, G>(config, sharing, demand, &needs.with_pages(more_pages)) {
+        Ok(certificate) => Ok(certificate.aligned_bytes),
+        Err(error) => Err(error),
     }
 }
 

@@ -48,6 +48,7 @@ pub(crate) use machinery::build::{ALIGN, Fixed};
 pub(crate) use machinery::engine::DRAINED;
 pub(crate) use machinery::entry::GROUPS;
 pub use machinery::guard::{Pinned, PinnedMut};
+pub(crate) use machinery::slack::{BOUNDLESS, table_bytes as slack_table_bytes};
 pub use machinery::stats::{ClassUsage, SharedStats};
 pub(crate) use machinery::table::ENTRY_BYTES;
 pub use many_instances::guard::{ShardedPinned, ShardedPinnedMut};

@@ -54,6 +54,10 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
             let numbers = [instance.pages(), instance.quota(), threads];
             words.record(Kind::Numbers, numbers.into_iter());
         }
+        if let Some(slack) = &self.slack {
+            let groups = self.groups_of(0).end;
+            words.record(Kind::Numbers, slack.shape(groups));
+        }
         for group in self.all_groups() {
             self.group_shape(group, &mut words);
         }

@@ -2,7 +2,7 @@
 
 use core::alloc::Layout;
 
-use surefit_compact::certify::{Demand, DemandMeter, Sharing, certify_shared};
+use surefit_compact::certify::{Demand, DemandMeter, Sharing, certify_shared, shared_slack_bytes};
 use surefit_compact::shared::{PerClass, SharedConfig, SharedHeap};
 use surefit_compact::{Bound, Bytes, Config, Geometry, Wide};
 use surefit_testkit::{ExactMemory, layout};
@@ -88,9 +88,26 @@ impl Target for Real<'_, '_> {
     }
 }
 
+/// Four registrations that buffer pages, one call at a time.
+const SHARING: Sharing = Sharing::new(4);
+
+fn emacs() -> Trace {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../traces/emacs.sft.zst");
+    Trace::load(path).expect("a bundled trace")
+}
+
+/// What the calls keep live.
+fn meter<'c>(trace: &Trace, config: &'c Config) -> DemandMeter<'c> {
+    let mut metered = Metered(DemandMeter::new::<Wide>(config), Vec::new());
+    trace
+        .events()
+        .iter()
+        .for_each(|event| apply(event, &mut metered));
+    metered.0
+}
+
 fn replay(trace: &Trace, config: &SharedConfig, demand: &Demand<'_>) -> usize {
-    // Four registrations that buffer pages, one call at a time.
-    let sharing = Sharing::new(4);
+    let sharing = SHARING;
     let certificate =
         certify_shared::<Lock, _>(config, &sharing, demand).expect("a heap can serve it");
     let mut memory = ExactMemory::new();
@@ -114,8 +131,7 @@ fn replay(trace: &Trace, config: &SharedConfig, demand: &Demand<'_>) -> usize {
 
 #[test]
 fn recorded_programs_complete_in_what_their_demands_certify() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../traces/emacs.sft.zst");
-    let trace = Trace::load(path).expect("a bundled trace");
+    let trace = emacs();
     for bound in [
         Bound::DEFAULT,
         Bound::Pages(1),
@@ -123,15 +139,10 @@ fn recorded_programs_complete_in_what_their_demands_certify() {
         Bound::Unbounded,
     ] {
         let config = Config::new(Geometry::DEFAULT, bound).expect("valid");
-        let mut metered = Metered(DemandMeter::new::<Wide>(&config), Vec::new());
-        trace
-            .events()
-            .iter()
-            .for_each(|event| apply(event, &mut metered));
+        let meter = meter(&trace, &config);
         let shared = SharedConfig::new(config.clone())
             .with_increment(512)
             .expect("valid");
-        let meter = metered.0;
         let budget = meter.budget();
         for (name, demand) in [
             ("joint", meter.joint()),
@@ -149,4 +160,44 @@ fn recorded_programs_complete_in_what_their_demands_certify() {
             );
         }
     }
+}
+
+/// The moves of a program in a heap that lends so much, or one whose classes keep δ and ε each.
+fn moves(trace: &Trace, config: &SharedConfig, bytes: usize, slack: Option<usize>) -> u64 {
+    let mut memory = ExactMemory::new();
+    let region = exact(&mut memory, config.config(), bytes);
+    let heap = match slack {
+        None => SharedHeap::<Lock>::new(region, config),
+        Some(slack) => SharedHeap::with_slack(region, config, slack),
+    };
+    let heap = heap.expect("large enough");
+    let mut real = Real {
+        locals: [(); 4].map(|()| heap.register().expect("as configured")),
+        live: Vec::new(),
+        turn: 0,
+    };
+    trace
+        .events()
+        .iter()
+        .for_each(|event| apply(event, &mut real));
+    heap.check(false).expect("sound");
+    heap.stats().moves_total
+}
+
+#[test]
+fn a_program_whose_heap_is_told_its_demand_moves_less_in_the_same_bytes() {
+    let (trace, config) = (emacs(), SharedConfig::new(Config::DEFAULT));
+    let meter = meter(&trace, config.config());
+    let demand = meter.both();
+    let certificate = certify_shared::<Lock, _>(&config, &SHARING, &demand).expect("served");
+    let bytes = certificate.aligned_bytes;
+    let slack = |bytes| shared_slack_bytes::<Lock, _>(&config, &SHARING, &demand, bytes);
+    let told = |bytes| moves(&trace, &config, bytes, Some(slack(bytes).expect("enough")));
+    let (untold, told, twice) = (
+        moves(&trace, &config, bytes, None),
+        told(bytes),
+        told(2 * bytes),
+    );
+    println!("moves: {untold}; told the demand {told}; in twice the bytes {twice}");
+    assert!(untold > 20_000 && told < untold / 100 && twice == 0);
 }

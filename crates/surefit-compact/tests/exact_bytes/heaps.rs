@@ -340,9 +340,20 @@ fn shared<G: Granularity>(
     config: &SharedConfig<G>,
     act: &mut dyn FnMut(&mut dyn UnderTest),
 ) -> Result<(), Refused> {
-    let heap = SharedHeap::<Lock, G>::new(region, config)?;
+    let heap = shared_heap(region, config, setup.slack)?;
     act(&mut Shared::new(&heap, 0..setup.registrations())?);
     Ok(())
+}
+
+pub(crate) fn shared_heap<'m, G: Granularity>(
+    region: &'m mut [MaybeUninit<u8>],
+    config: &'m SharedConfig<G>,
+    slack: Option<usize>,
+) -> Result<SharedHeap<'m, Lock, G>, Refused> {
+    match slack {
+        None => SharedHeap::new(region, config),
+        Some(slack) => SharedHeap::with_slack(region, config, slack),
+    }
 }
 
 /// The registrations belong to one instance after another.

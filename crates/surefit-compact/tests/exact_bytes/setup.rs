@@ -2,7 +2,7 @@
 
 use surefit_compact::certify::{
     BlockCount, Budget, ClassSet, Demand, DemandMeter, Sharing, Uncertifiable, certify_for_life,
-    certify_shared, slack_bytes_for_life,
+    certify_shared, shared_slack_bytes, slack_bytes_for_life,
 };
 use surefit_compact::shared::{Granularity, PerClass, PerHeap, PerPage, SharedConfig, Stepwise};
 use surefit_compact::{
@@ -130,7 +130,7 @@ pub(crate) struct Setup {
     /// demand was read from.
     pub(crate) frees: u64,
     pub(crate) metered: u64,
-    /// What a heap of one owner under a hole bound lends, if it is told a demand.
+    /// What a heap under a hole bound lends, if it is told a demand.
     pub(crate) slack: Option<usize>,
 }
 
@@ -245,11 +245,12 @@ impl Setup {
         }
     }
 
-    /// The slack of a heap of one owner in so many bytes; `None` for every other heap.
+    /// The slack of a heap in so many bytes; `None` for heaps that have none.
     pub(crate) fn slack(&self, demand: &Demand<'_>, bytes: usize) -> Option<usize> {
         if !matches!(self.bound, Bound::Holes { .. }) {
             return None;
         }
+        let config = self.config()?;
         match self.kind {
             Kind::Wide => self.slack_of::<Wide>(demand, bytes),
             Kind::Medium => self.slack_of::<Medium>(demand, bytes),
@@ -260,13 +261,25 @@ impl Setup {
             Kind::NarrowKeys | Kind::NarrowBytes => {
                 self.slack_of::<Keyed<Narrow, u16>>(demand, bytes)
             }
-            _ => None,
+            Kind::PerHeap => self.shared_slack(&self.stepwise::<PerHeap>(&config), demand, bytes),
+            Kind::PerClass => self.shared_slack(&self.stepwise::<PerClass>(&config), demand, bytes),
+            Kind::PerPage => self.shared_slack(&self.shared::<PerPage>(&config), demand, bytes),
+            Kind::ShardedPerHeap | Kind::ShardedPerClass => None,
         }
     }
 
     fn slack_of<W: Width>(&self, demand: &Demand<'_>, bytes: usize) -> Option<usize> {
         let frees = self.frees + self.metered;
         slack_bytes_for_life::<W>(&self.config()?, demand, frees, bytes).ok()
+    }
+
+    fn shared_slack<G: Granularity>(
+        &self,
+        config: &SharedConfig<G>,
+        demand: &Demand<'_>,
+        bytes: usize,
+    ) -> Option<usize> {
+        shared_slack_bytes::<Lock, G>(config, &self.sharing(), demand, bytes).ok()
     }
 
     fn certify_owned<W: Width>(

@@ -2,14 +2,14 @@
 //! demand.
 
 use surefit_compact::certify::{Budget, Demand};
-use surefit_compact::shared::{Granularity, PerClass, PerHeap, PerPage, ShardedHeap, SharedHeap};
+use surefit_compact::shared::{Granularity, PerClass, PerHeap, PerPage, ShardedHeap};
 use surefit_testkit::ExactMemory;
 
 use crate::cases;
 use crate::chooser::Chooser;
 use crate::drive::{Drive, Order, Outcome, Size};
 use crate::generate::{demand, setup, sizes};
-use crate::heaps::{Home, Shared, UnderTest};
+use crate::heaps::{Home, Shared, UnderTest, shared_heap};
 use crate::setup::{Kind, OwnedDemand, Setup};
 
 /// Heaps of each kind; `SUREFIT_HEAPS` makes more.
@@ -125,27 +125,33 @@ fn case(kind: Kind, seed: u64) -> Option<(Setup, Share)> {
     ))
 }
 
-fn run(kind: Kind, seed: u64, memory: &mut ExactMemory) -> Option<Outcome> {
+/// With `more` bytes than are certified, the heap lends what the demand leaves over.
+fn run(kind: Kind, seed: u64, more: Option<usize>, memory: &mut ExactMemory) -> Option<Outcome> {
     let (whole, share) = case(kind, seed)?;
     let demand = times(&share.demand, whole.threads);
     let certified = whole.certify(&demand.limits()).ok()?;
     let config = whole.config().expect("valid");
-    let region = memory.region(certified.aligned_bytes, certified.align, 0);
+    let bytes = certified.aligned_bytes + more.unwrap_or(0);
+    let slack = match more {
+        None => None,
+        Some(_) => Some(whole.slack(&demand.limits(), bytes)?),
+    };
+    let region = memory.region(bytes, certified.align, 0);
     let numbers = (whole.threads, seed);
     Some(match kind {
         Kind::PerHeap => {
             let config = whole.stepwise::<PerHeap>(&config);
-            let heap = SharedHeap::new(region, &config).expect("large enough");
+            let heap = shared_heap(region, &config, slack).expect("large enough");
             divide(&heap, &share, numbers)
         }
         Kind::PerClass => {
             let config = whole.stepwise::<PerClass>(&config);
-            let heap = SharedHeap::new(region, &config).expect("large enough");
+            let heap = shared_heap(region, &config, slack).expect("large enough");
             divide(&heap, &share, numbers)
         }
         Kind::PerPage => {
             let config = whole.shared::<PerPage>(&config);
-            let heap = SharedHeap::new(region, &config).expect("large enough");
+            let heap = shared_heap(region, &config, slack).expect("large enough");
             divide(&heap, &share, numbers)
         }
         Kind::ShardedPerHeap => {
@@ -168,19 +174,21 @@ fn threads_that_divide_a_demand_are_refused_nothing() {
     let (mut heaps, mut failures) = (0, 0);
     for kind in Kind::ALL.into_iter().filter(|kind| kind.is_shared()) {
         for seed in 0..HEAPS * cases::times() {
-            match run(kind, seed, &mut memory) {
-                None => continue,
-                Some(Ok(())) => {}
-                Some(Err(failure)) => {
-                    failures += 1;
-                    let (setup, share) = case(kind, seed).expect("it ran");
-                    println!(
-                        "{kind:?}, seed {seed}: {failure}; each of {} threads {:?}\n  {setup:?}",
-                        setup.threads, share.demand
-                    );
+            for more in [None, Some(0), Some(4096)] {
+                match run(kind, seed, more, &mut memory) {
+                    None => continue,
+                    Some(Ok(())) => {}
+                    Some(Err(failure)) => {
+                        failures += 1;
+                        let (setup, share) = case(kind, seed).expect("it ran");
+                        println!(
+                            "{kind:?}, seed {seed}, {more:?} more: {failure}; each of {} threads {:?}\n  {setup:?}",
+                            setup.threads, share.demand
+                        );
+                    }
                 }
+                heaps += 1;
             }
-            heaps += 1;
         }
     }
     println!("{heaps} heaps, {failures} refused");

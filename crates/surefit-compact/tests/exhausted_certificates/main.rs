@@ -12,6 +12,7 @@ mod mutants;
 mod owners;
 mod paused;
 mod shared;
+mod shared_slack;
 mod sharers;
 mod single;
 mod slack;

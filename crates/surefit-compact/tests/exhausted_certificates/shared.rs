@@ -160,6 +160,7 @@ pub(crate) trait Maker {
         region: &'m mut [std::mem::MaybeUninit<u8>],
         config: &'m SharedConfig<Self::G>,
         instances: u16,
+        slack: Option<usize>,
     ) -> Result<Self::Heap<'m>, Refused>;
 }
 
@@ -175,8 +176,12 @@ impl<G: Granularity> Maker for Handles<G> {
         region: &'m mut [std::mem::MaybeUninit<u8>],
         config: &'m SharedConfig<G>,
         _: u16,
+        slack: Option<usize>,
     ) -> Result<Self::Heap<'m>, Refused> {
-        SharedHeap::new(region, config)
+        match slack {
+            None => SharedHeap::new(region, config),
+            Some(slack) => SharedHeap::with_slack(region, config, slack),
+        }
     }
 }
 
@@ -187,6 +192,7 @@ impl<G: Stepwise> Maker for Instances<G> {
         region: &'m mut [std::mem::MaybeUninit<u8>],
         config: &'m SharedConfig<G>,
         instances: u16,
+        _: Option<usize>,
     ) -> Result<Self::Heap<'m>, Refused> {
         ShardedHeap::new(region, config, instances)
     }
@@ -199,6 +205,8 @@ pub(crate) struct Registrations<'d, M: Maker> {
     pub(crate) costs: Vec<Cost>,
     pub(crate) region: RefCell<Region>,
     pub(crate) instances: u16,
+    /// What a heap of one instance lends, if anything.
+    pub(crate) slack: Option<usize>,
     /// Registered at once.
     pub(crate) threads: usize,
     /// Guards held at once.
@@ -225,6 +233,7 @@ impl<'d, M: Maker> Registrations<'d, M> {
             costs: KEYED.into_iter().map(cost).collect(),
             region: RefCell::new(region),
             instances: 1,
+            slack: None,
             threads: 1,
             guards: 0,
             leaves: false,
@@ -344,7 +353,7 @@ impl<M: Maker> Space for Registrations<'_, M> {
 
     fn replay(&self, script: &[Step], known: &dyn Fn(&StateKey) -> bool) -> Outcome<Step> {
         let mut region = self.region.borrow_mut();
-        let heap = match M::make(region.fresh(), self.config, self.instances) {
+        let heap = match M::make(region.fresh(), self.config, self.instances, self.slack) {
             Ok(heap) => heap,
             Err(refused) => return Outcome::Refused(format!("the region: {refused}")),
         };

@@ -126,7 +126,7 @@ fn exhaust_alone<G: Granularity>() {
     println!("one thread, {}: {sum}", lock_name::<G>());
 }
 
-fn lock_name<G: Granularity>() -> &'static str {
+pub(crate) fn lock_name<G: Granularity>() -> &'static str {
     let name = std::any::type_name::<G>();
     name.rsplit(':').next().unwrap_or(name)
 }

@@ -45,6 +45,10 @@ pub enum Action {
     UnpinMoving,
     /// The writer that waits for the lock gets it.
     Cancel,
+    /// Lends the class so many holes more.
+    Lend(u16),
+    /// Takes back what is lent and not needed.
+    TakeBack,
 }
 
 impl SizeClass for Class {
@@ -83,6 +87,8 @@ impl SizeClass for Class {
             Action::PinMoving(how) => self.pin_moving(how),
             Action::UnpinMoving => self.unpin_moving(),
             Action::Cancel => self.cancel(rules),
+            Action::Lend(holes) => self.lent += holes,
+            Action::TakeBack => self.take_back(rules),
         }
         let after = (self.full.len(), self.moving.is_some());
         self.sort();
@@ -97,22 +103,23 @@ impl SizeClass for Class {
         let calls = self.calls.len() as u32;
         let (blocks, live) = (u32::from(rules.blocks), u32::from(self.live));
         let (pins, peak) = (u32::from(rules.pins), u32::from(rules.live));
-        let (held, allowed) = match rules.bound {
+        let bound = self.bound(rules);
+        let (held, allowed) = match bound {
             Bound::Pages(most) => (self.not_full.len() as u32, most),
-            _ => (self.holes(rules), rules.hole_limit(self.live)),
+            _ => (self.holes(rules), self.hole_limit(rules)),
         };
         let frees = self.calls.iter().filter(|call| call.compaction.is_none());
-        let decisions = rules.decisions();
+        let decisions = rules.decisions(bound);
         Measured {
             calls: self.calls.len(),
             steps: frees.map(|call| u32::from(call.steps)).max().unwrap_or(0),
             steps_most: most_steps(decisions) + decisions.steps_per_move - 1,
             held,
             allowed,
-            held_most: bound_in_flight(rules.bound, blocks, live, calls, pins),
+            held_most: bound_in_flight(bound, blocks, live, calls, pins),
             pages: u32::from(self.pages),
-            pages_at_rest: pages_bound(rules.bound, blocks, live, peak),
-            pages_most: pages_bound_in_flight(rules.bound, blocks, live, peak, calls, pins),
+            pages_at_rest: pages_bound(bound, blocks, live, peak),
+            pages_most: pages_bound_in_flight(bound, blocks, live, peak, calls, pins),
             emptying: 0,
             transient: u32::from(self.reserved()),
             transient_most: calls.min(1),
@@ -121,7 +128,7 @@ impl SizeClass for Class {
 
     fn ends(&self, rules: &Rules) -> bool {
         let mut class = self.clone();
-        let each = most_steps(rules.decisions()) + u32::from(rules.steps) + 2;
+        let each = most_steps(rules.decisions(rules.bound)) + u32::from(rules.steps) + 2;
         let mut rounds = each * u32::from(rules.calls + rules.compaction);
         while !class.calls.is_empty() && class.wrong.is_none() && rounds > 0 {
             let call = rounds as usize % class.calls.len();
@@ -148,7 +155,7 @@ impl SizeClass for Class {
         class.fault(rules).is_none()
             && class.not_full.len() <= 1
             && u32::from(class.pages)
-                <= pages_bound(rules.bound, blocks, live, live.max(1) * blocks)
+                <= pages_bound(class.bound(rules), blocks, live, live.max(1) * blocks)
     }
 
     fn is_within_section(&self) -> bool {
@@ -241,6 +248,10 @@ impl Class {
             let v = self.places().find(|&place| self.at(place).source);
             actions.extend(v.filter(|_| free).map(Action::FreeInMotion));
         }
+        let unlent = rules.lends - self.lent;
+        actions.extend((unlent > 0).then_some(Action::Lend(1)));
+        actions.extend((unlent > 1).then_some(Action::Lend(unlent)));
+        actions.extend((self.lent > 0).then_some(Action::TakeBack));
         let compacting = self.calls.iter().any(|call| call.compaction.is_some());
         if room && rules.compaction > 0 && !compacting {
             actions.push(Action::Compact);
@@ -327,6 +338,8 @@ impl Class {
             Action::Pin(_) | Action::PinMoving(_) => "pin",
             Action::Unpin(_) | Action::UnpinMoving => "unpin",
             Action::Cancel => "cancel",
+            Action::Lend(_) => "lend",
+            Action::TakeBack => "take back",
         };
         Label([word, "", ""])
     }

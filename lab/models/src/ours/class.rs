@@ -41,6 +41,8 @@ pub struct Rules {
     pub live: u16,
     /// Whether frees park their blocks where the heap does.
     pub parks: bool,
+    /// Under a hole bound: the most holes that the class may have lent beside δ, by and by.
+    pub lends: u16,
     /// Whether a call that has nothing left to do may return in a later section.
     pub lingers: bool,
     /// The error to make, or none.
@@ -48,18 +50,10 @@ pub struct Rules {
 }
 
 impl Rules {
-    pub(crate) fn decisions(&self) -> incremental::Rules {
+    pub(crate) fn decisions(&self, bound: Bound) -> incremental::Rules {
         incremental::Rules {
-            bound: self.bound,
+            bound,
             steps_per_move: u32::from(self.steps),
-        }
-    }
-
-    /// The most holes allowed with `live` page-blocks.
-    pub(crate) fn hole_limit(&self, live: u16) -> u32 {
-        match self.bound {
-            Bound::Holes { base, fraction } => base + fraction.of(u32::from(live)),
-            _ => 0,
         }
     }
 }
@@ -162,6 +156,8 @@ pub struct Class {
     pub(crate) pages: u16,
     /// Further frees for which the bound need not be checked; only if frees park.
     pub(crate) credit: u32,
+    /// Holes that the class has lent beside δ.
+    pub(crate) lent: u16,
     /// What went wrong in a section.
     pub(crate) wrong: Option<&'static str>,
 }
@@ -216,6 +212,32 @@ impl Class {
         self.places().find(|&place| is_it(self.at(place)))
     }
 
+    /// The bound of the class now.
+    pub(crate) fn bound(&self, rules: &Rules) -> Bound {
+        match rules.bound {
+            Bound::Holes { base, fraction } => Bound::Holes {
+                base: base + u32::from(self.lent),
+                fraction,
+            },
+            bound => bound,
+        }
+    }
+
+    /// The most holes allowed now.
+    pub(crate) fn hole_limit(&self, rules: &Rules) -> u32 {
+        match self.bound(rules) {
+            Bound::Holes { base, fraction } => base + fraction.of(u32::from(self.live)),
+            _ => 0,
+        }
+    }
+
+    /// Takes back what is lent, but what the holes need. Then the next free must ask.
+    pub(crate) fn take_back(&mut self, rules: &Rules) {
+        let unused = self.hole_limit(rules).saturating_sub(self.holes(rules));
+        self.lent -= self.lent.min(unused as u16);
+        self.credit = 0;
+    }
+
     /// Free page-blocks outside the reservoir, reserved ones included.
     pub(crate) fn holes(&self, rules: &Rules) -> u32 {
         if !matches!(rules.bound, Bound::Holes { .. }) {
@@ -268,7 +290,7 @@ impl Class {
     /// Frees a block by F1, F4 or F5.
     pub(crate) fn clear(&mut self, rules: &Rules, place: Place, kind: Kind) {
         let before = self.page_counts(rules, place);
-        let decision = automaton::free(rules.bound, self.counts(rules), before, None);
+        let decision = automaton::free(self.bound(rules), self.counts(rules), before, None);
         self.change(place, kind, false);
         match (decision, place) {
             (Free::Clear, Place::NotFull(_)) => {}
@@ -368,7 +390,12 @@ impl Class {
     /// reservoir.
     fn give(&mut self, rules: &Rules, place: Place, kind: Kind, call: usize) {
         let page = self.page_counts(rules, place);
-        let keeps = keeps_full(rules.bound, self.counts(rules), page, self.moving.is_some());
+        let keeps = keeps_full(
+            self.bound(rules),
+            self.counts(rules),
+            page,
+            self.moving.is_some(),
+        );
         let victim = if keeps {
             self.victim(rules, place)
         } else {
@@ -378,7 +405,7 @@ impl Class {
             let stays = self.at(place).used() > 1;
             self.clear(rules, place, kind);
             let in_flight = self.moving.is_some();
-            if stays && may_swap_roles(rules.bound, self.counts(rules), in_flight) {
+            if stays && may_swap_roles(self.bound(rules), self.counts(rules), in_flight) {
                 self.swap_roles(place);
             }
             return;
@@ -465,7 +492,7 @@ impl Class {
     fn excuse(&mut self, rules: &Rules) {
         for call in &mut self.calls {
             let paid = (0..call.steps).fold(Effort::new(0), |effort, _| effort.step());
-            call.steps = paid.met(1, rules.decisions()).steps() as u16;
+            call.steps = paid.met(1, rules.decisions(rules.bound)).steps() as u16;
             call.compaction = call
                 .compaction
                 .map(|left| left.saturating_add(1).min(rules.compaction));

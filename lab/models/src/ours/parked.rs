@@ -66,7 +66,7 @@ impl Class {
     /// Counts down one of the frees for which the bound need not be checked, after it.
     pub(crate) fn take_credit(&mut self, rules: &Rules) {
         self.credit = self.credit.saturating_sub(1);
-        if over(rules.bound, self.counts(rules)) {
+        if over(self.bound(rules), self.counts(rules)) {
             self.wrong = Some("a free that need not be checked exceeds the bound");
         }
     }
@@ -74,7 +74,7 @@ impl Class {
     /// The end of a free that has checked the bound.
     pub(crate) fn set_credit(&mut self, rules: &Rules) {
         if rules.parks && matches!(rules.bound, Bound::Holes { .. }) {
-            self.credit = credit(rules.bound, self.counts(rules));
+            self.credit = credit(self.bound(rules), self.counts(rules));
         }
     }
 }

@@ -20,7 +20,12 @@ impl Class {
             return compaction(self.counts(rules), in_flight, left > 0);
         }
         let effort = (0..mine.steps).fold(Effort::new(0), |effort, _| effort.step());
-        next(rules.decisions(), self.counts(rules), in_flight, effort)
+        next(
+            rules.decisions(self.bound(rules)),
+            self.counts(rules),
+            in_flight,
+            effort,
+        )
     }
 
     /// One round of a call, as a section of its own.

@@ -45,6 +45,7 @@ pub(crate) const fn row(
         compaction: 0,
         live: live as u16,
         parks: false,
+        lends: 0,
         lingers: false,
         slip: Slip::None,
     };
@@ -71,6 +72,12 @@ impl Row {
     /// Frees park their blocks.
     const fn parking(mut self) -> Self {
         self.rules.parks = true;
+        self
+    }
+
+    /// Up to so many holes are lent to the class, and taken back.
+    const fn lending(mut self, holes: u16) -> Self {
+        self.rules.lends = holes;
         self
     }
 
@@ -307,4 +314,29 @@ pub(crate) fn parked() -> Vec<Row> {
         row(holes(0, 1, 2), [5, 1, 1, 2, 20], &[3, 4, 6], &[1, 1, 1]),
     ];
     rows.into_iter().map(Row::parking).collect()
+}
+
+/// Holes are lent, and taken back, between any two sections. The largest values are those of the
+/// same rows where δ stays: above what is lent now.
+pub(crate) fn lent() -> Vec<Row> {
+    vec![
+        row(holes(0, 0, 1), [3, 2, 0, 1, 9], &[0, 1], &[0, 1]).lending(3),
+        row(holes(0, 0, 1), [3, 2, 0, 2, 12], &[0, 1, 2], &[0, 1, 1]).lending(2),
+        row(holes(0, 0, 1), [3, 2, 0, 2, 9], &[0, 1, 2], &[0, 1, 1])
+            .lending(4)
+            .compacting(2)
+            .lingering(),
+        row(holes(0, 0, 1), [3, 2, 1, 2, 9], &[2, 3, 4], &[1, 1, 2]).lending(2),
+        row(holes(0, 0, 1), [4, 1, 1, 2, 12], &[3, 4, 5], &[1, 1, 2])
+            .lending(3)
+            .parking(),
+        row(holes(0, 0, 1), [3, 2, 2, 2, 9], &[4, 4, 5], &[2, 2, 2]).lending(3),
+        row(
+            holes(0, 0, 1),
+            [3, 2, 0, 3, 9],
+            &[0, 1, 2, 3],
+            &[0, 1, 1, 1],
+        )
+        .lending(2),
+    ]
 }

@@ -26,6 +26,14 @@ pub(super) struct SharedNeeds {
 }
 
 impl SharedNeeds {
+    /// The same, and further pages.
+    pub(super) const fn with_pages(&self, pages: u64) -> Self {
+        Self {
+            alone_pages: self.alone_pages.saturating_add(pages),
+            ..*self
+        }
+    }
+
     pub(super) const fn used_pages(&self) -> u64 {
         // At most a reading's pages, of which these are parts.
         let unpinned = self.alone_pages.saturating_add(self.pin_pages);
@@ -63,11 +71,12 @@ impl Reading {
 /// The needs of a demand.
 pub(super) const fn needs<G: Granularity>(
     config: &SharedConfig<G>,
+    bound: Bound,
     sharing: &Sharing,
     demand: &Demand<'_>,
 ) -> Result<SharedNeeds, Uncertifiable> {
     let calls = sharing.other_threads() as u64;
-    let reading = match read(config, sharing, demand, calls) {
+    let reading = match read(config, bound, sharing, demand, calls) {
         Ok(reading) => reading,
         Err(error) => return Err(error),
     };
@@ -104,13 +113,14 @@ const fn groups_used(geometry: &Geometry, sharing: &Sharing, demand: &Demand<'_>
 
 const fn read<G: Granularity>(
     config: &SharedConfig<G>,
+    bound: Bound,
     sharing: &Sharing,
     demand: &Demand<'_>,
     calls: u64,
 ) -> Result<Reading, Uncertifiable> {
     let reader = Reader {
         geometry: config.config().geometry(),
-        bound: config.config().bound(),
+        bound,
         spread: sharing.spread(config.config().geometry()),
     };
     match demand {

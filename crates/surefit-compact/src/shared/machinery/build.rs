@@ -161,6 +161,7 @@ pub(crate) fn engine<'m, R: RawMutex, G: Granularity>(
         class_bits,
         stale_names: names != Outlive::Never,
         page_locks,
+        slack: None,
         granularity: PhantomData,
     };
     Ok((engine, skipped))

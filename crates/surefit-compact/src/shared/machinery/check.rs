@@ -76,12 +76,12 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
             self.check_group(&section, group, &mut pages)?;
             let counts = self.counts(&section, self.class_of(group));
             ensure(
-                debts || !over(self.bound(), counts),
+                debts || !over(self.bound_of(group), counts),
                 "S3",
                 "the group is over its bound",
                 group as usize,
             )?;
-            let is_kept = section.class.credit() <= most_credit(self.bound(), counts);
+            let is_kept = section.class.credit() <= most_credit(self.bound_of(group), counts);
             ensure(
                 is_kept,
                 "S3",
@@ -89,9 +89,29 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
                 group as usize,
             )?;
         }
+        self.check_slack()?;
         self.check_instances()?;
         self.check_free_entries()?;
         self.check_free_pages(pages)
+    }
+
+    /// K6.
+    fn check_slack(&self) -> Result<(), Corruption> {
+        let lends = self.slack.as_ref().map(|slack| (slack.bytes, slack.words));
+        let Some((bytes, [spare, _, lent @ ..])) = lends else {
+            return Ok(());
+        };
+        let lent = self.all_groups().zip(lent).map(|(group, lent)| {
+            let _section = self.enter(group);
+            u64::from(lent.load(Relaxed)) * u64::from(self.share_of(group))
+        });
+        let all = lent.fold(u64::from(spare.load(Relaxed)), u64::saturating_add);
+        ensure(
+            all == u64::from(bytes),
+            "K6",
+            "spare and lent bytes are not the slack",
+            0,
+        )
     }
 
     fn check_instances(&self) -> Result<(), Corruption> {

@@ -45,6 +45,7 @@ use super::entry_list::NIL;
 use super::group::{Group, Section};
 use super::instance::Instance;
 use super::pool::{Slot, Store};
+use super::slack::Slack;
 use super::table::EntryTable;
 use crate::page::{Block, Page, PageTable};
 use crate::shared::config::SharedConfig;
@@ -68,6 +69,8 @@ pub(crate) struct SharedEngine<'m, R: RawMutex, G: Granularity> {
     pub(crate) stale_names: bool,
     /// One lock per page under page locks, else none.
     pub(crate) page_locks: &'m [AbortOnUnwind<R>],
+    /// Holes that groups borrow, in place of those that the configuration's bound allows each.
+    pub(crate) slack: Option<Slack<'m>>,
     pub(crate) granularity: PhantomData<G>,
 }
 

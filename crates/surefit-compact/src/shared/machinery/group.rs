@@ -10,6 +10,7 @@
 
 use core::cell::Cell;
 use core::fmt;
+use core::mem::ManuallyDrop;
 use core::ops::Deref;
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
@@ -143,6 +144,30 @@ impl<R: RawMutex> Group<R> {
         add(&section.counters.sections, 1);
         add(&section.counters.contended, u64::from(contended));
         section
+    }
+
+    /// Looks at the group from another one, whose lock is `held`: under the group's own lock,
+    /// unless somebody has it, or under `held` if that is the lock of `both`. It never waits.
+    pub(crate) fn visit<'a>(
+        &'a self,
+        held: &Section<'a, R>,
+        both: bool,
+        look: impl FnOnce(&Section<'a, R>),
+    ) {
+        surefit_core::point();
+        if !both && !self.lock.try_lock() {
+            return;
+        }
+        let section = ManuallyDrop::new(Section {
+            group: self,
+            lock: if both { held.lock } else { &self.lock },
+            copied: Cell::new(0),
+        });
+        look(&section);
+        if !both {
+            add(&section.counters.sections, 1);
+            drop(ManuallyDrop::into_inner(section));
+        }
     }
 
     /// Whether objects wait that were freed without the lock. The answer may be out of date.

@@ -7,15 +7,17 @@
 //!   register, relief        which instance a thread gets; what comes before a refusal
 //!   destroy, stats, check   all objects of an instance at once; counters; numbered invariants
 //!     fast, moves, parked     what page locks serve alone; rounds of moves; parked pairs
+//!     borrow                  holes that groups borrow
 //!       engine                  page-blocks and entries: allocate, free
 //!         group, instance         a size-class and its lock; an instance and its quota
-//!         table, pool             the table of entries; free pages and free entries
+//!         table, pool, slack      the table of entries; free pages and free entries; what is lent
 //!           entry_list              lists of free entries
 //!             entry                   an object's word, where threads meet
 //!               sync, abort_on_unwind   the atomic word; a lock that is taken or ends the process
 //! ```
 
 mod abort_on_unwind;
+mod borrow;
 pub(super) mod build;
 pub(super) mod bytes;
 mod check;
@@ -34,6 +36,7 @@ mod parked;
 pub(super) mod pool;
 mod register;
 mod relief;
+pub(super) mod slack;
 pub(super) mod stats;
 pub(super) mod sync;
 pub(super) mod table;

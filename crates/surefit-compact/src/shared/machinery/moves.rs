@@ -86,6 +86,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         group: u32,
         freed: BegunFree<'m>,
     ) {
+        self.borrow(&section, group);
         let mut rounds = self.rounds(&section, group);
         let mut copied = false;
         if let Some(kept) = freed.kept {
@@ -125,7 +126,9 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
             rounds.effort = rounds.effort.step();
         }
         let counts = self.counts(&section, self.class_of(group));
-        section.class.set_credit(credit(self.bound(), counts));
+        section
+            .class
+            .set_credit(credit(self.bound_of(group), counts));
     }
 
     /// F2 and F3: begins a move into the page-block that was freed. If nothing can be moved, gives
@@ -153,7 +156,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         let block_bytes = layout.block_bytes as usize;
         Rounds {
             rules: Rules {
-                bound: self.bound(),
+                bound: self.bound_of(group),
                 steps_per_move: incremental::steps_per_move(block_bytes, self.increment()),
             },
             own: None,
@@ -164,6 +167,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
     fn next_round(&self, section: &Section<'m, R>, group: u32, rounds: &mut Rounds) -> Next {
         let aborts = section.pinned_away.get();
         rounds.effort = rounds.effort.met(aborts, rounds.rules);
+        rounds.rules.bound = self.bound_of(group);
         let counts = self.counts(section, self.class_of(group));
         let in_flight = in_flight(section, rounds.own);
         next(rounds.rules, counts, in_flight, rounds.effort)
@@ -180,7 +184,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
     /// automaton allows it.
     fn swap_roles(&self, section: &Section<'m, R>, group: u32, page: Page<'m, Spread>) {
         let counts = self.counts(section, self.class_of(group));
-        if !may_swap_roles(self.bound(), counts, section.moving.get().is_some()) {
+        if !may_swap_roles(self.bound_of(group), counts, section.moving.get().is_some()) {
             return;
         }
         let tail = self.pages.linked(section.class.tail.get());

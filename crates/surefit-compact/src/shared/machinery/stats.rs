@@ -106,7 +106,7 @@ impl<R: RawMutex, G: Granularity> SharedEngine<'_, R, G> {
             stats.add(&section);
             let counts = self.counts(&section, self.class_of(group));
             stats.holes += u64::from(counts.holes);
-            let bound = self.bound();
+            let bound = self.bound_of(group);
             stats.debt += match bound {
                 _ if !over(bound, counts) => 0,
                 Bound::Pages(most) => u64::from(counts.not_full - most),

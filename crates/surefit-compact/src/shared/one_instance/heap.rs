@@ -15,6 +15,8 @@ use core::fmt;
 use core::mem::MaybeUninit;
 
 use lock_api::RawMutex;
+#[cfg(feature = "slack")]
+use surefit_classes::Bound;
 use surefit_classes::SizeClass;
 use surefit_core::{Corruption, Refused, Usage};
 use zerocopy::Immutable;
@@ -28,6 +30,8 @@ use crate::shared::machinery::bytes::{copy_in, copy_out};
 use crate::shared::machinery::guard::{Pinned, PinnedMut};
 use crate::shared::machinery::objects::Objects;
 use crate::shared::machinery::pool::NO_SLOT;
+#[cfg(feature = "slack")]
+use crate::shared::machinery::slack::Slack;
 use crate::shared::machinery::stats::{ClassUsage, SharedStats};
 
 /// A Compact-fit heap that several threads share. `R` is the kind of lock, `G` is how much a lock
@@ -93,6 +97,62 @@ impl<'m, R: RawMutex, G: Granularity> SharedHeap<'m, R, G> {
     ) -> Result<Self, Refused> {
         let objects = Objects::new(region, config, 1, Outlive::Never)?;
         Ok(Self { objects })
+    }
+
+    /// As [`SharedHeap::new`], with `slack` bytes of pages that the size-classes share as holes, in
+    /// place of the δ and ε that each of them has by the configuration.
+    ///
+    /// A free moves an object only if its class has as many holes as it was lent, and no slack for
+    /// another one is spare. With the slack that
+    /// [`shared_slack_bytes`](crate::certify::shared_slack_bytes) computes for a demand and this
+    /// region, the heap refuses nothing that stays within the demand. At most 4 GiB are lent,
+    /// unless the slack is the greatest number that it returns: then nothing is ever moved.
+    ///
+    /// Where the configuration bounds classes in pages, or not at all, slack means nothing. A table
+    /// at the end of the region holds what is lent: at most 11 bytes, and 4 per size-class. A
+    /// region that is too short for it lends nothing. A certificate's
+    /// `pages_touched_max_per_section` does not count the table, nor the state of one other class
+    /// at which such a free looks.
+    ///
+    /// # Errors
+    /// As [`SharedHeap::new`].
+    ///
+    /// # Examples
+    /// ```
+    /// use surefit_compact::certify::{Demand, Sharing, shared_slack_bytes};
+    /// use surefit_compact::shared::{PerClass, SharedConfig, SharedHeap};
+    /// use surefit_compact::{Config, Wide};
+    ///
+    /// type Lock = parking_lot::RawMutex;
+    /// static CONFIG: SharedConfig = SharedConfig::new(Config::DEFAULT);
+    /// // At most 1000 objects of up to 512 bytes at once, 48 KiB in all, two threads, in 1 MiB.
+    /// let demand = Demand::of_mix::<Wide>(CONFIG.config(), 1000, 512, 48 << 10);
+    /// let sharing = Sharing::new(2);
+    /// let mut memory = vec![core::mem::MaybeUninit::uninit(); 1 << 20];
+    /// // The region may begin anywhere: a page less a byte is skipped at most.
+    /// let bytes = memory.len() - (CONFIG.config().geometry().page_bytes() - 1);
+    /// let slack = shared_slack_bytes::<Lock, _>(&CONFIG, &sharing, &demand, bytes)?;
+    /// let heap: SharedHeap<Lock, PerClass> = SharedHeap::with_slack(&mut memory, &CONFIG, slack)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg(feature = "slack")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "slack")))]
+    pub fn with_slack(
+        region: &'m mut [MaybeUninit<u8>],
+        config: &'m SharedConfig<G>,
+        slack: usize,
+    ) -> Result<Self, Refused> {
+        if !matches!(config.config().bound(), Bound::Holes { .. }) {
+            return Self::new(region, config);
+        }
+        let before = region.len();
+        let classes = config.config().geometry().class_count();
+        let (slack, region) = Slack::split(region, classes, slack);
+        let table = before - region.len();
+        let mut heap = Self::new(region, config)?;
+        heap.objects.engine.slack = Some(slack);
+        heap.objects.skipped += table;
+        Ok(heap)
     }
 
     /// Registers a thread. The caller uses the `Local`, or gives it to another thread.

@@ -26,6 +26,7 @@ use crate::shared::machinery::engine::SharedEngine;
 use crate::shared::machinery::entry_list::NIL;
 use crate::shared::machinery::objects::Objects;
 use crate::shared::machinery::pool::NO_SLOT;
+use crate::shared::machinery::slack::Slack;
 use crate::width::{Spread, Wide};
 
 type Lock = parking_lot::RawMutex;
@@ -135,6 +136,9 @@ fn words<G: Granularity>(objects: &Objects<'_, Lock, G>) -> Vec<Field> {
             places.words(name, word, 1);
         }
     }
+    if let Some(slack) = &engine.slack {
+        places.words("slack", slack.words.as_ptr(), slack.words.len());
+    }
     engine
         .all_groups()
         .for_each(|group| places.group(engine, group));
@@ -149,7 +153,7 @@ fn words<G: Granularity>(objects: &Objects<'_, Lock, G>) -> Vec<Field> {
     places.0
 }
 
-/// The region, the pool, the number of entries, and a number of the subject's.
+/// The region, the pool, the number of entries, the slack, and a number of the subject's.
 fn images<G: Granularity>(objects: &Objects<'_, Lock, G>, turn: &mut usize) -> Images {
     fn image<T>(value: *const T) -> (NonNull<u8>, usize) {
         let place = NonNull::new(value.cast_mut()).expect("a value");
@@ -160,7 +164,12 @@ fn images<G: Granularity>(objects: &Objects<'_, Lock, G>, turn: &mut usize) -> I
     // SAFETY: the region's first byte.
     let region = (unsafe { memory.address(0) }, memory.len());
     let pool = image(engine.store.pool.0.data_ptr());
-    Vec::from([region, pool, image(engine.table.made()), image(turn)])
+    let lent = engine.slack.iter().map(|slack| {
+        let (place, _) = image(slack.words.as_ptr());
+        (place, size_of_val(slack.words))
+    });
+    let others = [region, pool, image(engine.table.made()), image(turn)];
+    others.into_iter().chain(lent).collect()
 }
 
 // ---- heaps -------------------------------------------------------------------------------------
@@ -295,12 +304,30 @@ fn attack_threads<G: Granularity>(
     instances: usize,
     moves: Option<Moves<G>>,
 ) {
+    attack_with_slack(name, config, instances, (moves, None));
+}
+
+fn attack_with_slack<G: Granularity>(
+    name: &str,
+    config: &SharedConfig<G>,
+    instances: usize,
+    (moves, slack): (Option<Moves<G>>, Option<usize>),
+) {
     let mut region = JunkRegion::new(80_000, 2048, 5);
+    let classes = config.config().geometry().class_count();
+    let (slack, memory) = match slack {
+        None => (None, region.memory()),
+        Some(bytes) => {
+            let (slack, rest) = Slack::split(region.memory(), classes, bytes);
+            (Some(slack), rest)
+        }
+    };
     let names = match instances {
         1 => Outlive::Never,
         _ => Outlive::Instances,
     };
-    let objects = Objects::new(region.memory(), config, instances, names).expect("large enough");
+    let mut objects = Objects::new(memory, config, instances, names).expect("large enough");
+    objects.engine.slack = slack;
     let last = u32::try_from(instances - 1).expect("few");
     let locals = [0, last].map(|instance| Local::new(&objects, instance).expect("a place"));
     let mut threads = Threads {
@@ -323,6 +350,15 @@ fn flips_of_a_shared_heap_are_told_or_harmless() {
     );
     let pages = shared_config::<PerPage>(bounds()[1]);
     attack_threads("shared, page locks", &pages, 1, None);
+}
+
+#[test]
+fn flips_of_a_shared_heap_with_slack_are_told_or_harmless() {
+    let config = shared_config::<PerClass>(bounds()[3]);
+    for slack in [3000, usize::MAX >> 1] {
+        let name = format!("shared, with {slack} bytes of slack");
+        attack_with_slack(&name, &config, 1, (None, Some(slack)));
+    }
 }
 
 #[test]

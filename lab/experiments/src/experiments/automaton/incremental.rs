@@ -63,6 +63,7 @@ pub(crate) fn our_rules(
         compaction: 0,
         live: size.live,
         parks: false,
+        lends: 0,
         lingers: false,
         slip: ours::Slip::None,
     }

@@ -64,6 +64,7 @@ pub(super) fn our_automaton(increment: Option<u32>, load: &Load) -> Result<Trans
         compaction: 0,
         live: u16::MAX,
         parks: false,
+        lends: 0,
         lingers: false,
         slip: ours::Slip::None,
     };
