@@ -34,6 +34,55 @@ impl Config {
         Err(_) => panic!("the default configuration is valid"),
     };
 
+    /// For heaps of 1 to 128 MiB in which bytes matter more than time, with words of three bytes
+    /// ([`Medium`](crate::Medium)): 8 KiB pages, classes at 1/16 spacing, the default hole bound,
+    /// byte objects over 1 KiB in pieces: of 8 KiB first, the rest of 1 KiB.
+    ///
+    /// On seven recorded programs the smallest heap is .5 to 3.6 % of live bytes smaller than with
+    /// the pages, classes and pieces of [`Config::DEFAULT`], and a certificate 1.2 to 7.4 %. An
+    /// allocation takes 24 to 27 instructions more, a free 3 to 10.
+    ///
+    /// # Examples
+    /// ```
+    /// use surefit_compact::certify::{Demand, certify};
+    /// use surefit_compact::{Config, Heap, Medium};
+    ///
+    /// static CONFIG: Config = Config::LEAN;
+    /// // At most 20,000 objects of up to 512 bytes at once, 1 MiB in all.
+    /// let demand = Demand::of_mix::<Medium>(&CONFIG, 20_000, 512, 1 << 20);
+    /// let certificate = certify::<Medium>(&CONFIG, &demand)?;
+    /// let mut memory = vec![core::mem::MaybeUninit::uninit(); certificate.heap_bytes];
+    /// let heap: Heap<Medium> = Heap::new(&mut memory, &CONFIG)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg(all(feature = "holes", feature = "many-classes"))]
+    #[cfg_attr(docsrs, doc(cfg(all(feature = "holes", feature = "many-classes"))))]
+    pub const LEAN: Self = Self::of_lean_pages();
+
+    #[cfg(all(feature = "holes", feature = "many-classes"))]
+    const fn of_lean_pages() -> Self {
+        let geometry = Geometry::new(&GeometrySpec {
+            page_bytes: 8 << 10,
+            spacing: Spacing::Fraction(16),
+            tail: Tail::BackReferences { bytes: 3 },
+            ..GeometrySpec::DEFAULT
+        });
+        let Ok(geometry) = geometry else {
+            panic!("the partitioning is valid")
+        };
+        let Ok(config) = Self::new(geometry, Bound::DEFAULT) else {
+            panic!("the bound is valid")
+        };
+        Self {
+            piece_bytes: if cfg!(feature = "pieces") {
+                Some(1 << 10)
+            } else {
+                None
+            },
+            ..config
+        }
+    }
+
     /// For heaps of up to 32 KiB, with words of two bytes ([`Narrow`](crate::Narrow)): as
     /// [`Config::TINY`], with page-blocks of 32, 64, 128, 256, 512 and 1024 bytes. Few size-classes
     /// have few pages that are nearly empty.

@@ -267,6 +267,18 @@ pub struct HandleCost {
     pub bytes_per_object: usize,
     /// Objects larger than this many bytes are in pieces; `None` if none are.
     pub piece_bytes: Option<usize>,
+    /// What it costs in regions that are short for a demand; `None` if it is the same there.
+    pub in_short_regions: Option<ShortCost>,
+}
+
+/// The cost of handles in short regions: the bytes of an object in those that words of four bytes
+/// do not certify, pieces in the shortest ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShortCost {
+    /// Administrative bytes per object.
+    pub bytes_per_object: usize,
+    /// Objects larger than this many bytes are in pieces; `None` if none are.
+    pub piece_bytes: Option<usize>,
 }
 
 /// A pass: what is done with an allocator after it is built. It is compiled for each allocator by

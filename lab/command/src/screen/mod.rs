@@ -101,17 +101,24 @@ pub(crate) fn region_line(notes: &Notes) -> Option<String> {
 
 /// What a handle is, and which objects it names in pieces.
 pub(crate) fn handle_line(cost: HandleCost) -> String {
+    let short = cost.in_short_regions;
     let bytes = cost.bytes_per_object;
+    let less = short.map_or_else(String::new, |short| {
+        format!("; {} B where the region is short", short.bytes_per_object)
+    });
     let line = format!(
-        "the program reaches the object through a handle ({bytes} B per object, included)."
+        "the program reaches the object through a handle ({bytes} B per object, included{less})."
     );
-    match cost.piece_bytes {
-        Some(piece) => format!(
-            "{line} An object over {} lies in pieces: it is not contiguous.",
-            Size(piece as u64)
-        ),
-        None => line,
-    }
+    let Some(piece) = cost.piece_bytes else {
+        return line;
+    };
+    let least = short.and_then(|short| short.piece_bytes);
+    let least = least.filter(|least| *least != piece);
+    let less = least.map_or_else(String::new, |least| {
+        format!(", where it is shortest over {},", Size(least as u64))
+    });
+    let piece = Size(piece as u64);
+    format!("{line} An object over {piece}{less} lies in pieces: it is not contiguous.")
 }
 
 /// One trace: its title, its table, and what follows from it.

@@ -68,7 +68,7 @@ pub fn by_site(trace: &Trace, steps: &Steps, spec: &Spec, heap: HeapSize) -> Res
         bail!("{spec}: holes by call site are those of cf; name it, with keys if you like");
     };
     let options = Options {
-        lean: None,
+        lean: Vec::new(),
         ..options.unbounded()?
     };
     let kind = Kind::Cf(Box::new(options.clone()));

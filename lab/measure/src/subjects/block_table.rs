@@ -65,6 +65,7 @@ impl Allocator for CfBlockTable {
         Some(HandleCost {
             bytes_per_object: 16,
             piece_bytes: Some(options.frame_bytes()),
+            in_short_regions: None,
         })
     }
 

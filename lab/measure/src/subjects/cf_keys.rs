@@ -34,6 +34,9 @@ pub(super) use cf_keys;
 /// The keys that name a bound.
 pub(super) const BOUNDS: [&str; 3] = ["k", "holes", "frac"];
 
+/// The keys that name pages, size-classes or pieces.
+pub(super) const SHAPES: [&str; 6] = ["page", "min", "spacing", "classes", "pieces", "large"];
+
 /// The configuration that these keys name.
 ///
 /// # Errors

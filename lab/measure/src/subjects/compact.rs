@@ -3,12 +3,15 @@
 
 use std::alloc::Layout;
 use std::borrow::Cow;
+use std::iter;
 use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::Arc;
 
 use anyhow::{Result, bail};
-use surefit_compact::certify::{Budget, Demand, DemandMeter, certify, pages_max, slack_bytes};
+use surefit_compact::certify::{
+    Budget, Demand, DemandMeter, Uncertifiable, certify, pages_max, slack_bytes,
+};
 use surefit_compact::layout::fixed_bytes;
 use surefit_compact::{Bound, Config, Heap, Keyed, Medium, Narrow, Tail, Wide, Width};
 use surefit_core::{Corruption, Refused, Usage};
@@ -17,6 +20,7 @@ use surefit_direct::DirectHeap;
 use super::branded::Branded;
 use super::cf_keys::{BOUNDS, cf_keys, config};
 use super::figures::{classes, control_bytes, moves, usage};
+use super::lean::{Lean, Needed, leaner, with_bound};
 use super::name::{Name, handle};
 use super::pointer::{AtLeast, Pointers};
 use super::raw::{Counted, Raw};
@@ -24,7 +28,7 @@ use crate::feed::Feed;
 use crate::keys::Keys;
 use crate::steps::{Action, InParts, Step, Steps};
 use crate::subject::{
-    Allocator, Certified, Chosen, Classes, HandleCost, Moves, Pass, Subject, in_turns,
+    Allocator, Certified, Chosen, Classes, HandleCost, Moves, Pass, ShortCost, Subject, in_turns,
     increment_object, less_control,
 };
 
@@ -55,44 +59,12 @@ pub struct Options {
     pub has_keys: bool,
     /// Whether its handles are branded.
     pub is_branded: bool,
-    /// What it has in place of `config` and `words` in a region that is short for a demand; `None`
-    /// if the width was chosen.
-    pub lean: Option<Lean>,
+    /// What it is in regions that are short for a demand, smaller and smaller ones; none if the
+    /// width was chosen.
+    pub lean: Vec<Lean>,
     /// Whether it may be told a demand: unless it has a bound of its own.
     pub is_told: bool,
     /// The demand that it was told.
-    pub needed: Option<Arc<Needed>>,
-}
-
-/// What is live at most: in all, and of each size-class.
-#[derive(Debug)]
-pub struct Needed {
-    budget: Budget,
-    peaks: Vec<u32>,
-}
-
-impl Needed {
-    fn of(meter: &DemandMeter<'_>) -> Option<Arc<Self>> {
-        let Demand::Both(budget, peaks) = meter.both() else {
-            return None;
-        };
-        let peaks = peaks.to_vec();
-        Some(Arc::new(Self { budget, peaks }))
-    }
-
-    fn demand(&self) -> Demand<'_> {
-        Demand::Both(self.budget, &self.peaks)
-    }
-}
-
-/// Three-byte words, for regions that do not certify a demand with words of four bytes.
-#[derive(Clone, Debug)]
-pub struct Lean {
-    /// The heap's configuration.
-    pub config: Config,
-    /// Regions of fewer bytes have these words. 0 until the heap is told a demand.
-    pub below_bytes: usize,
-    /// As that of `Options`.
     pub needed: Option<Arc<Needed>>,
 }
 
@@ -102,12 +74,7 @@ impl Options {
     /// # Errors
     /// Never: a configuration that is valid with a bound is valid without one.
     pub fn unbounded(&self) -> Result<Self> {
-        self.with_config(|config| {
-            let pieces = config.division();
-            let unbounded = Config::new(config.geometry().clone(), Bound::Unbounded)?;
-            let unbounded = unbounded.with_pieces(config.piece_bytes())?;
-            Ok(unbounded.with_large_pieces(pieces.large_bytes())?)
-        })
+        self.with_config(|config| with_bound(config, Bound::Unbounded))
     }
 
     /// The same heap with its configuration changed, whatever its words are.
@@ -117,17 +84,18 @@ impl Options {
     pub fn with_config(&self, change: impl Fn(&Config) -> Result<Config>) -> Result<Self> {
         let mut changed = self.clone();
         changed.config = change(&self.config)?;
-        if let Some(lean) = &mut changed.lean {
+        for lean in &mut changed.lean {
             lean.config = change(&lean.config)?;
         }
         Ok(changed)
     }
 
-    /// The heap with the words that it has in a region of so many bytes.
+    /// What the heap is in a region of so many bytes.
     fn in_region(&self, bytes: usize) -> Cow<'_, Self> {
-        match &self.lean {
-            Some(lean) if bytes < lean.below_bytes => Cow::Owned(self.leaner(lean)),
-            _ => Cow::Borrowed(self),
+        let least = self.lean.iter().rfind(|lean| bytes < lean.below_bytes);
+        match least {
+            Some(lean) => Cow::Owned(self.leaner(lean)),
+            None => Cow::Borrowed(self),
         }
     }
 
@@ -135,7 +103,7 @@ impl Options {
         Self {
             config: lean.config.clone(),
             words: Words::Medium,
-            lean: None,
+            lean: Vec::new(),
             needed: lean.needed.clone(),
             ..*self
         }
@@ -195,7 +163,7 @@ impl Allocator for Cf {
         }
         let chooses = !keys.has("width") && !has_keys && !is_branded;
         Ok(Box::new(Options {
-            lean: if chooses { Some(lean(keys)?) } else { None },
+            lean: if chooses { leaner(keys)? } else { Vec::new() },
             config,
             words,
             has_keys,
@@ -208,15 +176,19 @@ impl Allocator for Cf {
     fn told(options: &Box<Options>, trace: &mut dyn InParts) -> Box<Options> {
         let mut told = options.clone();
         let own = with_width!(options, W => DemandMeter::new::<W>(&options.config));
-        let lean = options.lean.as_ref();
+        let lean = options.lean.iter();
         let lean = lean.map(|lean| DemandMeter::new::<Medium>(&lean.config));
-        let (own, lean) = metered(trace, (Some(own), lean));
+        let mut meters = metered(trace, iter::once(own).chain(lean)).into_iter();
+        let own = meters.next().flatten();
         told.needed = own.as_ref().and_then(Needed::of);
-        if let Some(of) = &mut told.lean {
-            let enough = own.and_then(|own| certificate::<Wide>(&options.config, own.budget()));
-            let enough = enough.map_or(usize::MAX, |wide| wide.heap_bytes as usize);
-            of.below_bytes = enough.min(most_bytes::<Medium>(&of.config).saturating_add(1));
-            of.needed = lean.as_ref().and_then(Needed::of);
+        let enough = own.and_then(|own| certificate::<Wide>(&options.config, own.budget()));
+        let mut below = enough.map_or(usize::MAX, |wide| wide.heap_bytes as usize);
+        for (of, meter) in told.lean.iter_mut().zip(meters) {
+            let Some(meter) = meter else { break };
+            of.below_bytes = below.min(most_bytes::<Medium>(&of.config).saturating_add(1));
+            of.needed = Needed::of(&meter);
+            let enough = certificate::<Medium>(&of.config, meter.budget());
+            below = enough.map_or(0, |it| of.below_bytes.min(it.heap_bytes as usize));
         }
         told
     }
@@ -245,33 +217,31 @@ impl Allocator for Cf {
 
     fn handles(options: &Box<Options>) -> Option<HandleCost> {
         let bytes_per_object = with_width!(options, W => W::ENTRY_BYTES + W::WORD_BYTES);
+        let least = options.lean.last().map(|lean| ShortCost {
+            bytes_per_object: Medium::ENTRY_BYTES + Medium::WORD_BYTES,
+            piece_bytes: lean.config.piece_bytes(),
+        });
         Some(HandleCost {
             bytes_per_object,
             piece_bytes: options.config.piece_bytes(),
+            in_short_regions: least,
         })
     }
 
     fn certified(options: &Box<Options>, steps: &Steps) -> Option<Certified> {
         let own = with_width!(options, W => certified::<W>(&options.config, &mut Feed::of(steps)))?;
-        let told = options.lean.as_ref().filter(|lean| lean.below_bytes > 0);
-        let lean = told.and_then(|lean| certified::<Medium>(&lean.config, &mut Feed::of(steps)));
-        let fewest = lean.filter(|lean| lean.heap_bytes < own.heap_bytes);
-        // A larger region has the wider words.
-        let moved = lean.map_or(0, |lean| lean.moved_bytes_max_per_op);
+        let told = options.lean.iter().filter(|lean| lean.below_bytes > 0);
+        let lean = told.map(|lean| certified::<Medium>(&lean.config, &mut Feed::of(steps)));
+        let lean: Vec<_> = lean.flatten().collect();
+        // The last one is for regions that the first one does not certify: it takes more time.
+        let first = lean.first().copied();
+        let fewest = first.filter(|lean| lean.heap_bytes < own.heap_bytes);
+        let moved = lean.iter().map(|lean| lean.moved_bytes_max_per_op).max();
         Some(Certified {
-            moved_bytes_max_per_op: own.moved_bytes_max_per_op.max(moved),
+            moved_bytes_max_per_op: own.moved_bytes_max_per_op.max(moved.unwrap_or(0)),
             ..fewest.unwrap_or(own)
         })
     }
-}
-
-/// Three-byte words with the same keys.
-fn lean(keys: &Keys) -> Result<Lean> {
-    Ok(Lean {
-        config: config(keys, Tail::BackReferences { bytes: 3 })?,
-        below_bytes: 0,
-        needed: None,
-    })
 }
 
 /// The largest region whose pages the words of `W` can name, including the heap's control
@@ -423,7 +393,7 @@ fn heap<'m, W: Width>(
 /// The certificate for the trace's joint demand; `None` if no heap of this configuration can serve
 /// it.
 fn certified<W: Width>(config: &Config, trace: &mut dyn InParts) -> Option<Certified> {
-    let (meter, _) = metered(trace, (Some(DemandMeter::new::<W>(config)), None));
+    let meter = metered(trace, [DemandMeter::new::<W>(config)]).pop()?;
     certificate::<W>(config, meter?.budget())
 }
 
@@ -439,17 +409,18 @@ fn certificate<W: Width>(config: &Config, budget: Budget) -> Option<Certified> {
     })
 }
 
-/// Two meters, or fewer.
-type Meters<'c> = (Option<DemandMeter<'c>>, Option<DemandMeter<'c>>);
-
-/// Counts a trace with two meters at once; without those that cannot count it.
-fn metered<'c>(trace: &mut dyn InParts, (mut first, mut second): Meters<'c>) -> Meters<'c> {
+/// Counts a trace with several meters at once; `None` in place of those that cannot count it.
+fn metered<'c>(
+    trace: &mut dyn InParts,
+    meters: impl IntoIterator<Item = DemandMeter<'c>>,
+) -> Vec<Option<DemandMeter<'c>>> {
+    let mut meters: Vec<_> = meters.into_iter().map(Some).collect();
     while let Some(steps) = trace.next_part() {
-        for meter in [&mut first, &mut second] {
+        for meter in &mut meters {
             *meter = meter.take().and_then(|meter| counted(meter, steps));
         }
     }
-    (first, second)
+    meters
 }
 
 fn counted<'c>(mut meter: DemandMeter<'c>, steps: &[Step]) -> Option<DemandMeter<'c>> {
@@ -457,10 +428,7 @@ fn counted<'c>(mut meter: DemandMeter<'c>, steps: &[Step]) -> Option<DemandMeter
     counts.is_ok().then_some(meter)
 }
 
-fn count(
-    meter: &mut DemandMeter<'_>,
-    step: Step,
-) -> Result<(), surefit_compact::certify::Uncertifiable> {
+fn count(meter: &mut DemandMeter<'_>, step: Step) -> Result<(), Uncertifiable> {
     let size = step.size as usize;
     match step.action {
         Action::Allocate | Action::AllocateZeroed => meter.allocate(size, step.align()),
@@ -527,25 +495,61 @@ mod tests {
         Cf::options(&Keys::parse(keys).expect("keys")).expect("an allocator")
     }
 
+    fn certified(keys: &str) -> usize {
+        let certified = Cf::certified(&options(Some(keys)), &many()).expect("a certificate");
+        certified.heap_bytes as usize
+    }
+
     #[test]
     fn words_are_as_wide_as_a_region_certifies() {
-        let certified = |options: &_| {
-            let certified = Cf::certified(options, &many()).expect("a certificate");
-            certified.heap_bytes as usize
-        };
-        let [wide, medium] = ["width=32", "width=24"].map(|keys| certified(&options(Some(keys))));
+        let [wide, medium] = ["width=32", "width=24"].map(certified);
         assert!(medium < wide);
         let told = Cf::told(&options(None), &mut Feed::of(&many()));
-        assert_eq!(certified(&told), medium);
+        let own = Cf::certified(&told, &many()).expect("a certificate");
+        assert_eq!(own.heap_bytes as usize, medium);
         let words = |bytes| told.in_region(bytes).words;
         assert_eq!([0, medium, wide - 1].map(words), [Words::Medium; 3]);
         assert_eq!([wide, usize::MAX].map(words), [Words::Wide; 2]);
-        // Whatever is changed of it is changed of both.
+        // Whatever is changed of it is changed of all.
         let unbounded = told.unbounded().expect("valid");
-        for region in [medium, wide] {
+        for region in [medium - 1, medium, wide] {
             let bound = unbounded.in_region(region).config.bound();
             assert_eq!(bound, surefit_compact::Bound::Unbounded);
         }
+    }
+
+    #[test]
+    fn pages_are_small_where_nothing_else_certifies_and_no_key_says_them() {
+        let medium = certified("width=24");
+        let page = |keys: Option<&str>, region| {
+            let told = Cf::told(&options(keys), &mut Feed::of(&many()));
+            let heap = told.in_region(region);
+            (heap.words, heap.config.geometry().page_bytes() >> 10)
+        };
+        assert_eq!(page(None, medium - 1), (Words::Medium, 8));
+        assert_eq!(page(None, medium), (Words::Medium, 16));
+        assert_eq!(page(Some("k=1"), 1), (Words::Medium, 8));
+        for keys in ["page=16K", "pieces=4K", "spacing=1/8", "width=24"] {
+            assert_eq!(page(Some(keys), 1), (Words::Medium, 16), "{keys}");
+        }
+    }
+
+    /// What cannot lie in a page of 8 KiB does not make a heap without pieces refuse it.
+    #[test]
+    fn pages_are_small_only_if_they_serve_the_demand() {
+        let whole = options(None).with_config(|config| Ok(config.clone().with_pieces(None)?));
+        let call = Call::Malloc;
+        let large = |size| {
+            let event = Event::new(0, Op::Alloc { id: 0, size, call });
+            let trace = Trace::new("one", vec![event]).expect("sound");
+            let steps = Steps::new(&trace).expect("small");
+            let told = Cf::told(
+                &Box::new(whole.as_ref().expect("valid").clone()),
+                &mut Feed::of(&steps),
+            );
+            told.in_region(1).config.geometry().page_bytes() >> 10
+        };
+        assert_eq!([8192, 8193].map(large), [8, 16]);
     }
 
     #[test]

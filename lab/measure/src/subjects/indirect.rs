@@ -64,6 +64,7 @@ impl Allocator for Indirect {
         Some(HandleCost {
             bytes_per_object: size_of::<u32>(),
             piece_bytes: None,
+            in_short_regions: None,
         })
     }
 }

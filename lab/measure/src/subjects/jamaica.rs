@@ -87,6 +87,7 @@ impl Allocator for OurJamaica {
         Some(HandleCost {
             bytes_per_object: 0,
             piece_bytes: Some(options.block),
+            in_short_regions: None,
         })
     }
 }

@@ -13,6 +13,7 @@ pub mod dlmalloc;
 mod figures;
 pub mod indirect;
 pub mod jamaica;
+pub mod lean;
 mod name;
 pub mod null;
 pub mod os;

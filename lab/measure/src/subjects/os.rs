@@ -90,6 +90,7 @@ impl Allocator for CfOs {
         Some(HandleCost {
             bytes_per_object: Wide::ENTRY_BYTES + Wide::WORD_BYTES,
             piece_bytes: options.config.piece_bytes(),
+            in_short_regions: None,
         })
     }
 }

@@ -93,6 +93,7 @@ impl Allocator for NCf {
                 Locks::Heap(config) => config.config().piece_bytes(),
                 Locks::Class(config) => config.config().piece_bytes(),
             },
+            in_short_regions: None,
         })
     }
 

@@ -99,6 +99,7 @@ impl Allocator for OneCf {
         Some(HandleCost {
             bytes_per_object: HANDLE_BYTES,
             piece_bytes: with_config!(options, config => config.config().piece_bytes()),
+            in_short_regions: None,
         })
     }
 

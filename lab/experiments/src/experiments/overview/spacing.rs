@@ -92,7 +92,7 @@ fn at_peak(program: &Source, config: Config) -> Result<(f64, f64)> {
         words: Words::Wide,
         has_keys: false,
         is_branded: false,
-        lean: None,
+        lean: Vec::new(),
         is_told: false,
         needed: None,
     };
