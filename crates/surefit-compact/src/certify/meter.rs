@@ -7,7 +7,8 @@
 //!                    the copy
 //!                    one block to one block of its class: nothing; in pieces: kept pieces stay
 //! ```
-//! Every maximum is computed separately: page-blocks, their bytes, each class.
+//! Every maximum is computed separately: page-blocks, their bytes, each class. Only
+//! [`DemandMeter::settled_bytes`] knows what was live together.
 //!
 //! A call counts everything or nothing: its page-blocks are added up before the first is counted.
 //! At most as many are live at once as a word can number (2³² − 1), of at most 64 KiB each, so no
@@ -26,6 +27,7 @@ use super::limits::numbers;
 use super::uncertifiable::Uncertifiable;
 use super::work::CallWork;
 use crate::config::Config;
+use crate::layout::page_record_bytes;
 use crate::pieces::{Division, Pieces, Run};
 use crate::width::Width;
 
@@ -57,6 +59,11 @@ pub struct DemandMeter<'c> {
     most_bytes: u64,
     classes: ClassSet,
     call: CallWork,
+    /// Bytes of a page with its record, and of an entry.
+    prices: (u64, u64),
+    /// Σ ⌈h/π⌉ over the classes, now.
+    pages: u64,
+    most_settled: u64,
 }
 
 /// A byte object: its length and alignment, in bytes.
@@ -78,6 +85,13 @@ impl<'c> DemandMeter<'c> {
             most_bytes: 0,
             classes: ClassSet::EMPTY,
             call: CallWork::default(),
+            prices: (
+                (config.geometry().page_bytes() as u64)
+                    .saturating_add(page_record_bytes::<W>() as u64),
+                W::ENTRY_BYTES as u64,
+            ),
+            pages: 0,
+            most_settled: 0,
         }
     }
 
@@ -178,6 +192,14 @@ impl<'c> DemandMeter<'c> {
             block_bytes: self.most_bytes,
             classes: self.classes,
         }
+    }
+
+    /// The most bytes that the pages, their records and the entries of a heap without holes take
+    /// while it serves these calls in this order; without the states of size-classes. Another order
+    /// may need more: it is no certificate.
+    #[must_use]
+    pub fn settled_bytes(&self) -> u64 {
+        self.most_settled
     }
 
     /// The most that the free of one of the counted objects can cost, its pieces together.
@@ -335,6 +357,10 @@ impl<'c> DemandMeter<'c> {
         change.gained.for_each(|run| self.add(run));
         self.most_blocks = self.most_blocks.max(self.blocks);
         self.most_bytes = self.most_bytes.max(self.bytes);
+        let (page, entry) = self.prices;
+        let settled = self.pages.saturating_mul(page);
+        let settled = settled.saturating_add(self.most_blocks.saturating_mul(entry));
+        self.most_settled = self.most_settled.max(settled);
         change.lost.for_each(|run| self.remove(run));
         Ok(())
     }
@@ -345,8 +371,11 @@ impl<'c> DemandMeter<'c> {
     )]
     fn add(&mut self, run: Run) {
         let (class, count, bytes) = self.sized(run);
+        let blocks = self.blocks_of_page(class);
         let live = &mut self.live[class.index()];
+        let before = live.div_ceil(blocks);
         *live += count;
+        self.pages += u64::from(live.div_ceil(blocks) - before);
         self.most[class.index()] = self.most[class.index()].max(*live);
         self.blocks += u64::from(count);
         self.bytes += bytes;
@@ -359,9 +388,17 @@ impl<'c> DemandMeter<'c> {
     )]
     fn remove(&mut self, run: Run) {
         let (class, count, bytes) = self.sized(run);
-        self.live[class.index()] -= count;
+        let blocks = self.blocks_of_page(class);
+        let live = &mut self.live[class.index()];
+        let before = live.div_ceil(blocks);
+        *live -= count;
+        self.pages -= u64::from(before - live.div_ceil(blocks));
         self.blocks -= u64::from(count);
         self.bytes -= bytes;
+    }
+
+    fn blocks_of_page(&self, class: SizeClass) -> u32 {
+        u32::from(self.config.geometry().layout(class).blocks)
     }
 
     #[expect(

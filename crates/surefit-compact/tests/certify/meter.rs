@@ -6,6 +6,7 @@ use core::mem::MaybeUninit;
 
 use proptest::prelude::*;
 use surefit_compact::certify::{BlockCount, Demand, DemandMeter, certify};
+use surefit_compact::layout::fixed_bytes;
 use surefit_compact::{Bound, Bytes, Config, Heap, Medium, Narrow, Wide, Width};
 
 use surefit_testkit::ExactMemory;
@@ -111,6 +112,22 @@ fn check<W: Width>(config: &Config, ops: &[Op]) {
     for demand in [meter.per_class(), meter.joint(), meter.both()] {
         replay::<W>(config, &demand, ops);
     }
+    if matches!(config.bound(), Bound::Holes { .. }) {
+        settled::<W>(config, &meter, ops);
+    }
+}
+
+/// Makes the calls in a heap without holes, in the bytes that the meter says and up to a page: the
+/// address table may have a part of one.
+fn settled<W: Width>(config: &Config, meter: &DemandMeter<'_>, ops: &[Op]) {
+    let geometry = config.geometry();
+    let bytes = meter.settled_bytes() as usize + fixed_bytes::<W>(geometry.class_count(), 0);
+    let bytes = (bytes + geometry.page_bytes()).next_multiple_of(8);
+    let mut memory = ExactMemory::new();
+    let region = exact(&mut memory, config, bytes);
+    let heap = Heap::<W>::with_slack(region, config, 0).expect("large enough");
+    let mut real = Real(heap, Vec::new());
+    ops.iter().for_each(|op| apply(op, &mut real));
 }
 
 fn replay<W: Width>(config: &Config, demand: &Demand<'_>, ops: &[Op]) {

@@ -9,9 +9,7 @@ use std::ptr;
 use std::sync::Arc;
 
 use anyhow::{Result, bail};
-use surefit_compact::certify::{
-    Budget, Demand, DemandMeter, Uncertifiable, certify, pages_max, slack_bytes,
-};
+use surefit_compact::certify::{Budget, Demand, DemandMeter, Uncertifiable, certify, pages_max};
 use surefit_compact::layout::fixed_bytes;
 use surefit_compact::{Bound, Config, Heap, Keyed, Medium, Narrow, Tail, Wide, Width};
 use surefit_core::{Corruption, Refused, Usage};
@@ -385,9 +383,7 @@ fn heap<'m, W: Width>(
     };
     let skipped = memory.as_ptr().align_offset(config.geometry().page_bytes());
     let bytes = memory.len().saturating_sub(skipped);
-    // In a region that is too small for the demand nothing is left over.
-    let slack = slack_bytes::<W>(config, &needed.demand(), bytes).unwrap_or(0);
-    Heap::with_slack(memory, config, slack)
+    Heap::with_slack(memory, config, needed.slack::<W>(config, bytes))
 }
 
 /// The certificate for the trace's joint demand; `None` if no heap of this configuration can serve

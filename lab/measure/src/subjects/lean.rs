@@ -9,8 +9,9 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use surefit_compact::certify::{Budget, Demand, DemandMeter};
-use surefit_compact::{Bound, Config, Tail};
+use surefit_compact::certify::{Budget, Demand, DemandMeter, slack_bytes};
+use surefit_compact::layout::{fixed_bytes, page_record_bytes};
+use surefit_compact::{Bound, Config, Tail, Width};
 
 use super::cf_keys::{SHAPES, config};
 use crate::keys::Keys;
@@ -31,6 +32,7 @@ pub struct Lean {
 pub struct Needed {
     budget: Budget,
     peaks: Vec<u32>,
+    settled_bytes: u64,
 }
 
 impl Needed {
@@ -39,11 +41,32 @@ impl Needed {
             return None;
         };
         let peaks = peaks.to_vec();
-        Some(Arc::new(Self { budget, peaks }))
+        Some(Arc::new(Self {
+            budget,
+            peaks,
+            settled_bytes: meter.settled_bytes(),
+        }))
     }
 
     pub(super) fn demand(&self) -> Demand<'_> {
         Demand::Both(self.budget, &self.peaks)
+    }
+
+    /// What a heap may lend: what the demand leaves over in any order of calls, or, in a region
+    /// that is too small for that, what this run leaves over in its own order. That promises
+    /// nothing, and moves less than a heap without holes.
+    pub(super) fn slack<W: Width>(&self, config: &Config, region_bytes: usize) -> usize {
+        let certified = slack_bytes::<W>(config, &self.demand(), region_bytes);
+        certified.unwrap_or_else(|_| self.left_over::<W>(config, region_bytes))
+    }
+
+    fn left_over<W: Width>(&self, config: &Config, region_bytes: usize) -> usize {
+        let (geometry, settled) = (config.geometry(), self.settled_bytes as usize);
+        let page = geometry.page_bytes();
+        let states = fixed_bytes::<W>(geometry.class_count(), 0);
+        // The table of what is lent is less than a page; the address table has part of one.
+        let taken = settled + states + 2 * page;
+        region_bytes.saturating_sub(taken) / (page + page_record_bytes::<W>()) * page
     }
 }
 
