@@ -64,6 +64,7 @@ fn a_meter_does_not_wrap_over_the_page_blocks_of_a_class() {
     let many = Err(Uncertifiable::TooManyEntries { limit: WIDE });
     assert_eq!(meter.allocate(all - part, 8), many);
     assert_eq!(meter.live(), before);
+    assert!(meter.settled_bytes() > part as u64);
     for demand in [meter.per_class(), meter.joint(), meter.both()] {
         let certificate = certify::<Wide>(&config, &demand).expect("16 GiB");
         assert!(certificate.heap_bytes > part);
@@ -76,6 +77,7 @@ fn what_was_not_counted_is_neither_freed_nor_resized() {
     let mut meter = DemandMeter::new::<Wide>(&config);
     meter.allocate(10_000, 8).expect("in pieces");
     let before = (meter.live(), meter.budget(), meter.call());
+    let settled = meter.settled_bytes();
     let unknown = Err(Uncertifiable::NotCounted);
     assert_eq!(meter.free(14_096, 8), unknown, "a piece more");
     assert_eq!(meter.free(100, 8), unknown);
@@ -86,6 +88,7 @@ fn what_was_not_counted_is_neither_freed_nor_resized() {
     assert_eq!((meter.live(), meter.budget(), meter.call()), before);
     meter.free(10_000, 8).expect("counted");
     assert_eq!(meter.live(), (0, 0));
+    assert_eq!(meter.settled_bytes(), settled, "the most stays");
 }
 
 #[test]
