@@ -118,11 +118,15 @@ fn check<W: Width>(config: &Config, ops: &[Op]) {
 }
 
 /// Makes the calls in a heap without holes, in the bytes that the meter says and up to a page: the
-/// address table may have a part of one.
+/// address table may have a part of one. A heap has a page, even if nothing is allocated.
 fn settled<W: Width>(config: &Config, meter: &DemandMeter<'_>, ops: &[Op]) {
-    let geometry = config.geometry();
-    let bytes = meter.settled_bytes() as usize + fixed_bytes::<W>(geometry.class_count(), 0);
-    let bytes = (bytes + geometry.page_bytes()).next_multiple_of(8);
+    let (page, classes) = (
+        config.geometry().page_bytes(),
+        config.geometry().class_count(),
+    );
+    let settled = meter.settled_bytes() as usize + fixed_bytes::<W>(classes, 0);
+    let least = page + fixed_bytes::<W>(classes, 1);
+    let bytes = (settled + page).max(least).next_multiple_of(8);
     let mut memory = ExactMemory::new();
     let region = exact(&mut memory, config, bytes);
     let heap = Heap::<W>::with_slack(region, config, 0).expect("large enough");

@@ -430,7 +430,8 @@ fn the_head_explains_handles_only_where_there_are_any() {
     assert!(with.starts_with("surefit compare: 3 recorded programs, 3 to 5 interleaved rounds"));
     assert!(
         with.contains("system has no region")
-            && with.contains("over 4096 B")
+            && with.contains("8 B per object, included; 6 B where the region is short")
+            && with.contains("over 4096 B, where it is shortest over 1024 B, lies in pieces")
             && with.contains("not contiguous"),
         "{with}"
     );
