@@ -373,7 +373,12 @@ fn the_ablation_searches_heaps_larger_than_the_default() {
         .status();
     assert!(made.expect("the command runs").success());
     let output = surefit()
-        .args(["compare", "--allocators", "cf,tlsf", "--find-min-heap"])
+        .args([
+            "compare",
+            "--allocators",
+            "cf:page=16K,tlsf",
+            "--find-min-heap",
+        ])
         .args(["--rounds", "1", "--format", "json"])
         .arg(&trace)
         .output()
