@@ -4,9 +4,9 @@
 use std::alloc::Layout;
 
 use surefit_compact::branded::{BrandedBytes, BrandedHandle, BrandedHeap, Scoped};
-use surefit_compact::{Bytes, Config, Handle, Heap, Medium, Narrow, Wide, Width};
+use surefit_compact::{Bytes, Handle, Heap, Medium, Narrow, Wide, Width};
 
-use crate::config::config;
+use crate::config::{self, config};
 use crate::input::Input;
 use crate::region::Region;
 
@@ -42,16 +42,13 @@ fn run_width<W: Width>(input: &mut Input<'_>) {
     let bytes = input.region_bytes().min(128 << 10);
     let mut region = Region::new(bytes, page, input.below(9));
     let mut others = Region::new(bytes, page, 0);
-    if let (Some(mut heap), Some(mut other)) = (
-        make::<W>(&mut region, &config),
-        make::<W>(&mut others, &config),
+    let slack = config::slack(input);
+    if let (Ok(mut heap), Ok(mut other)) = (
+        config::heap::<W>(region.memory(), &config, slack),
+        config::heap::<W>(others.memory(), &config, None),
     ) {
         brands(input, &mut heap, &mut other);
     }
-}
-
-fn make<'m, W: Width>(region: &'m mut Region, config: &'m Config) -> Option<Heap<'m, W>> {
-    Heap::new(region.memory(), config).ok()
 }
 
 /// One brand after another: what lives goes from each to the next by checked handles.
@@ -150,15 +147,16 @@ impl<'h, 'm, 'b, W: Width> Run<'h, 'm, 'b, W> {
     fn verify(&self) {
         let heap = self.heap.as_heap();
         heap.check().expect("every invariant holds");
+        let view = self.heap.view();
         for (handle, content) in &self.texts {
-            assert_eq!(self.heap.get(handle), content);
+            assert_eq!(view.get(handle), content);
         }
         for (bytes, content) in &self.bytes {
             assert_eq!(bytes.len(), content.len());
             assert_eq!(bytes.is_empty(), content.is_empty());
             let mut at = 0;
             while at < content.len() {
-                let chunk = self.heap.chunk(bytes, at);
+                let chunk = view.chunk(bytes, at);
                 assert_eq!(chunk, &content[at..at + chunk.len()]);
                 at += chunk.len();
             }

@@ -1,6 +1,11 @@
 //! Configurations that the first bytes of an input choose.
 
-use surefit_compact::{Bound, Config, Fraction, Geometry, GeometrySpec, PageOrder, Spacing, Tail};
+use std::mem::MaybeUninit;
+
+use surefit_compact::{
+    Bound, Config, Fraction, Geometry, GeometrySpec, Heap, PageOrder, Spacing, Tail, Width,
+};
+use surefit_core::Refused;
 
 use crate::input::Input;
 
@@ -22,6 +27,29 @@ pub fn config(input: &mut Input<'_>, word_bytes: usize) -> Config {
     let geometry = Geometry::new(&spec).expect("a valid geometry");
     let config = Config::new(geometry, bound(input)).expect("a valid bound");
     with_options(input, config)
+}
+
+/// The slack of a heap, if it has any: from too little for its table to all there could be.
+pub fn slack(input: &mut Input<'_>) -> Option<usize> {
+    match input.below(8) {
+        4 => Some(input.below(2)),
+        5 => Some(input.number()),
+        6 => Some(input.number() << 4),
+        7 => Some(usize::MAX),
+        _ => None,
+    }
+}
+
+/// A heap with that slack.
+pub fn heap<'m, W: Width>(
+    memory: &'m mut [MaybeUninit<u8>],
+    config: &'m Config,
+    slack: Option<usize>,
+) -> Result<Heap<'m, W>, Refused> {
+    match slack {
+        Some(bytes) => Heap::with_slack(memory, config, bytes),
+        None => Heap::new(memory, config),
+    }
 }
 
 fn bound(input: &mut Input<'_>) -> Bound {

@@ -3,7 +3,7 @@
 use surefit_compact::{Counted, Key, KeyHeap, Medium, Narrow, Wide, Width};
 use surefit_core::Refused;
 
-use crate::config::config;
+use crate::config::{config, slack};
 use crate::input::Input;
 use crate::region::Region;
 
@@ -40,7 +40,10 @@ fn run_width<W: Width<Generation = ()>, G: Counted>(input: &mut Input<'_>) {
     let bytes = input.region_bytes().min(1 << 16);
     let mut region = Region::new(bytes, config.geometry().page_bytes(), 0);
     let mut other = Region::new(bytes, config.geometry().page_bytes(), 0);
-    let heap = KeyHeap::<W, G>::new(region.memory(), &config);
+    let heap = match slack(input) {
+        Some(bytes) => KeyHeap::<W, G>::with_slack(region.memory(), &config, bytes),
+        None => KeyHeap::<W, G>::new(region.memory(), &config),
+    };
     let others = KeyHeap::<W, G>::new(other.memory(), &config);
     let (Ok(heap), Ok(others)) = (heap, others) else {
         return;
