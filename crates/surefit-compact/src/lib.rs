@@ -61,8 +61,9 @@
 //!   build of a procedural macro.
 //!
 //! # Source
-//! Craciunas, Kirsch, Payer, Röck, Sokolova: "A Compacting Real-Time Memory Management System"
-//! (2008) and the work on concurrent and incremental Compact-fit that followed it (2009).
+//! Craciunas, Kirsch, Payer, Sokolova, Stadler, Staudinger: "A Compacting Real-Time Memory
+//! Management System" (2008). Craciunas, Kirsch, Payer, Röck, Sokolova: "Concurrency and
+//! Scalability versus Fragmentation and Compaction with Compact-fit" (2009).
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![no_std]
 #![cfg_attr(

@@ -22,7 +22,8 @@
 //! ```
 //!
 //! # Source
-//! Craciunas, Kirsch, Payer, Röck, Sokolova: concurrent and incremental Compact-fit (2009).
+//! Craciunas, Kirsch, Payer, Röck, Sokolova: "Concurrency and Scalability versus Fragmentation and
+//! Compaction with Compact-fit" (2009).
 
 mod config;
 #[cfg(feature = "critical-section")]

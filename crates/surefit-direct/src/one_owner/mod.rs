@@ -105,8 +105,8 @@
 //! | `PooledHeap` | 42 | 114 | 125 | 33 | 61 | 100 |
 //!
 //! # Source
-//! Craciunas et al., "A Compacting Real-Time Memory Management System" (2008), the optimised
-//! non-compacting variant. The two-level bitmap over lengths is that of TLSF (Masmano et al. 2004).
+//! Craciunas et al., "Concurrency and Scalability versus Fragmentation and Compaction with
+//! Compact-fit" (2009), the optimised non-compacting variant. The two-level bitmap over lengths is that of TLSF (Masmano et al. 2004).
 #![deny(unsafe_code)]
 
 mod choice;

@@ -56,7 +56,7 @@ pub struct Settings {
 /// ```
 ///
 /// # Source
-/// Craciunas et al. (2008, 2009): the optimised non-compacting variant, n-CF.
+/// Craciunas et al. (2009): the optimised non-compacting variant, n-CF.
 pub struct SharedDirect<'m, L, S = Fixed> {
     common: NonNull<Common<L, S>>,
     region: PhantomData<&'m mut [MaybeUninit<u8>]>,

@@ -13,7 +13,7 @@
 //! recorded ones stay as they are.
 //!
 //! # Source
-//! Craciunas et al. (2008), experiments: the histograms, and the memory of table 3, where the
+//! Craciunas et al. (2009), macrobenchmarks: the histograms, and the memory of table 3, where the
 //! paper's allocators hold 25.7 MB and 203.7 MB. The paper's own traces are not public.
 
 use std::path::{Path, PathBuf};

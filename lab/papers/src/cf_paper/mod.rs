@@ -39,7 +39,7 @@
 //! for. Replays need no more. Because of this, the heap hands out no pointers to programs.
 //!
 //! # Source
-//! Craciunas et al. (2008), tables 3 and 4: "optimized, non-compacting CF". The size-classes, the
+//! Craciunas et al. (2009), tables 3 and 4: "optimized, non-compacting CF". The size-classes, the
 //! header and the order of the pages are those of the published code.
 
 mod classes;

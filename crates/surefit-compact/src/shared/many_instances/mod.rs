@@ -12,7 +12,8 @@
 //! [`SharedHeap`](crate::shared::SharedHeap).
 //!
 //! # Source
-//! Craciunas, Kirsch, Payer, Röck, Sokolova: concurrent and incremental Compact-fit (2009): n-CF.
+//! Craciunas, Kirsch, Payer, Röck, Sokolova: "Concurrency and Scalability versus Fragmentation and
+//! Compaction with Compact-fit" (2009): n-CF.
 //! There, the pages of a thread that ends are not given back; here, the next thread adopts them.
 //! Quotas and `destroy` are this project's.
 

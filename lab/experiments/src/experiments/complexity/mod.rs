@@ -22,7 +22,7 @@ use anyhow::Result;
 
 use self::claims::{Judged, claim, points};
 use self::sweep::{CONFIGURATIONS, Parameter, Probed, base, probe_configuration};
-use crate::kit::{Axis, Entry, Plot, Report, Request, Series, Table};
+use crate::kit::{Axis, Entry, Plot, Report, Request, Series, Table, papers};
 
 /// This experiment.
 pub(crate) const ENTRY: Entry = Entry {
@@ -41,7 +41,7 @@ fn run(request: &Request) -> Result<Report> {
     let mut report = Report::new(
         ENTRY.name,
         ENTRY.about,
-        "Craciunas et al. (2009), complexities",
+        papers::of_2009!("complexities"),
         request.quick,
     );
     let base = base(4);

@@ -12,7 +12,7 @@
 //! objects: `bounds` and `compare` do, and verify every byte.
 //!
 //! # Source
-//! Craciunas et al. (2008), figure 10: allocations per second against κ; only the ranges of its
+//! Craciunas et al. (2009), figure 10: allocations per second against κ; only the ranges of its
 //! axes are known here. The slides' examples of what a program may need: 10 MB/s, execution in 1
 //! ms, preemption in 0.1 ms.
 
@@ -28,7 +28,7 @@ use anyhow::Result;
 
 use self::found::{EXECUTION_MS, Found, PREEMPTION_MS, REQUIRED_MB, Row};
 use self::sections::{Longest, Sections};
-use crate::kit::{Axis, Entry, Plot, Report, Request, Series, Table};
+use crate::kit::{Axis, Entry, Plot, Report, Request, Series, Table, papers};
 use crate::shared::programs;
 use crate::shared::settings::{Family, SETTINGS, kappa_ticks, of_family, specs};
 use surefit_measure::instructions;
@@ -58,7 +58,7 @@ fn run(request: &Request) -> Result<Report> {
     let kappas = of_family(Family::Pages).count() as u64;
     let each = plan.progress_steps() * specs.len() as u64 + kappas + 1;
     let progress = Progress::new(each * names.len() as u64);
-    let source = "Craciunas et al. (2008), figure 10; the slides, requirements";
+    let source = papers::of_2009!("figure 10; the slides, requirements");
     let mut report = Report::new(ENTRY.name, ENTRY.about, source, request.quick);
     report.setting.push(format!(
         "{} interleaved rounds, heap {}; relative throughput is taken inside each round. κ=∞ is a number above that of \

@@ -11,7 +11,7 @@
 //! Everything is counted, nothing is timed: the same trace gives the same report.
 //!
 //! # Source
-//! Craciunas et al. (2008), figure 11, and what is said of it: memory is constant for κ ≥ 5
+//! Craciunas et al. (2009), figure 11, and what is said of it: memory is constant for κ ≥ 5
 //! (Hummingbird) and κ ≥ 3 (Emacs); not-full pages of small page-blocks stay relatively full.
 
 mod claims;
@@ -21,7 +21,7 @@ use anyhow::Result;
 
 use self::claims::{Counted, Means, papers_constant_from};
 use self::sampling::{GROUPS, Sample, sample};
-use crate::kit::{Axis, Cell, Column, Entry, Plot, Report, Request, Series, Table};
+use crate::kit::{Axis, Cell, Column, Entry, Plot, Report, Request, Series, Table, papers};
 use crate::shared::programs;
 use crate::shared::settings::{Family, SETTINGS, Setting, of_family, specs};
 use surefit_measure::progress::Progress;
@@ -44,7 +44,7 @@ fn run(request: &Request) -> Result<Report> {
     let names = programs::names(request, &programs::PAPERS);
     let specs = specs()?;
     let progress = Progress::new((specs.len() * names.len()) as u64);
-    let source = "Craciunas et al. (2008), figure 11";
+    let source = papers::of_2009!("figure 11");
     let mut report = Report::new(ENTRY.name, ENTRY.about, source, request.quick);
     let mut all = Vec::new();
     for name in &names {

@@ -107,7 +107,7 @@ pub(super) fn falls(rows: &[Left]) -> Claim {
     };
     Claim::that("throughput falls as ι shrinks")
         .of("figure 12")
-        .papers("it falls")
+        .papers("none: the title alone is known, without its curve")
         .ours(ends.map_or_else(
             || "-".to_owned(),
             |ends| format!("one thread, ι=∞ ÷ least ι: {ends}"),

@@ -175,7 +175,7 @@ pub(super) fn follows_the_block(rows: &[Middle], cores: usize) -> Claim {
     let held = rows.iter().map(|row| row.held).min().unwrap_or(0);
     Claim::that("in nanoseconds, latency grows with β for ι=∞ and stays flat beyond β=ι")
         .of("figure 12")
-        .papers("lines that bend at ι")
+        .papers("none: the title alone is known, without its curve")
         .ours(format!(
             "exponents of p99.99 in β beyond β=ι, from {COPIES} B on: {}",
             words.join(", ")

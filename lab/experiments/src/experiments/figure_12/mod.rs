@@ -31,7 +31,7 @@ use self::middle::{
 use self::right::{
     Of, STEPS, grows, ours_keeps_less, right, right_plot, right_table, within_bound, within_pages,
 };
-use crate::kit::{Entry, Report, Request};
+use crate::kit::{Entry, Report, Request, papers};
 use crate::shared::threads::figures::cores;
 use surefit_measure::progress::Progress;
 
@@ -57,7 +57,7 @@ fn run(request: &Request) -> Result<Report> {
     let mut report = Report::new(
         ENTRY.name,
         ENTRY.about,
-        "Craciunas et al. (2009), figure 12",
+        papers::of_2009!("figure 12"),
         request.quick,
     );
     report.setting.push(format!(

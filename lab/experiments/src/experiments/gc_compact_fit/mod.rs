@@ -28,7 +28,7 @@ mod tables;
 use anyhow::Result;
 
 use self::measure::{Found, STEPS};
-use crate::kit::{Entry, Report, Request};
+use crate::kit::{Entry, Report, Request, papers};
 use surefit_measure::progress::Progress;
 
 /// This experiment.
@@ -40,7 +40,8 @@ pub(crate) const ENTRY: Entry = Entry {
     run,
 };
 
-const SOURCE: &str = "the thesis on free-list organisation, chapter 4; Craciunas et al. (2008); the comparison is ours";
+const SOURCE: &str =
+    papers::of_the_thesis!("chapter 4; Craciunas et al. (2008); the comparison is ours");
 
 fn run(request: &Request) -> Result<Report> {
     let rounds = request.rounds_or(3);

@@ -80,7 +80,6 @@ fn fewer_small(found: &[Found]) -> Claim {
         on(one, test, None, both.as_ref().map(in_words))
     });
     Claim::that("never and deferred leave many small chunks, immediate few")
-        .of("figure 2-8")
         .of("figure 2-9")
         .of("figure 2-10")
         .papers("many small, and few")

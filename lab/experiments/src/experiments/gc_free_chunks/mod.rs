@@ -8,7 +8,7 @@
 //! Sizes are payloads: a chunk of 1 KiB serves a request of 1 KiB. Every figure is counted.
 //!
 //! # Source
-//! The thesis on free-list organisation, figures 2-2, 2-6 to 2-10 and 3-3; "few free chunks above
+//! Huang's thesis (2005), figures 2-2, 2-9, 2-10 and 3-3; "few free chunks above
 //! 1 KB" of its chapter 4, which explains why more than 256 lists gain nothing.
 
 mod claims;
@@ -19,7 +19,7 @@ use surefit_clients::java::Options;
 
 use self::claims::all as claims;
 use self::found::{ENDS, Found, LARGE, SMALL, Sizes, all_systems};
-use crate::kit::{Axis, Cell, Column, Entry, Plot, Report, Request, Series, Table};
+use crate::kit::{Axis, Cell, Column, Entry, Plot, Report, Request, Series, Table, papers};
 use crate::shared::merges::merges_name;
 use crate::shared::thesis::collecting::{self, collecting};
 use crate::shared::thesis::heaps::outcome;
@@ -45,7 +45,7 @@ fn system_name(system: System) -> String {
 }
 
 fn run(request: &Request) -> Result<Report> {
-    let source = "the thesis on free-list organisation, figures 2-2, 2-6 to 2-10 and 3-3";
+    let source = papers::of_the_thesis!("figures 2-2, 2-9, 2-10 and 3-3");
     let mut report = Report::new(ENTRY.name, ENTRY.about, source, request.quick);
     report.setting = vec![
         systems::setting(),
@@ -120,7 +120,7 @@ fn columns(first: &str, all: &[Sizes]) -> Vec<Column> {
 fn distribution(heap: &str, all: &[Sizes]) -> Table {
     let columns = columns("bytes, up to", all);
     let title =
-        format!("figure 2-6, figure 2-7, {heap}: free chunks after a collection, on average");
+        format!("figure 2-9, figure 2-10, {heap}: free chunks after a collection, on average");
     let mut table = Table::new(title, columns);
     for row in 0..ENDS.len() {
         let counts = all.iter().map(|sizes| Cell::from(sizes.mean(in_row(row))));
@@ -199,7 +199,7 @@ fn plots(found: &Found) -> impl Iterator<Item = Plot> {
     };
     let program = &found.name;
     let sizes = Plot {
-        title: format!("figure 2-8, figure 2-9, figure 2-10, {program}: sizes of free chunks"),
+        title: format!("figure 2-9, figure 2-10, {program}: sizes of free chunks"),
         x: Axis::named("bytes, up to", (0..ENDS.len()).map(row_name)),
         y: Axis::from_zero("% of the chunks are so small"),
         series: series(Sizes::up_to_each),

@@ -133,7 +133,7 @@ fn updates(measured: &Measured) -> Vec<f64> {
 fn updates_more(found: &[Found]) -> Claim {
     Claim::that("in steps the table is updated more often than at once")
         .ours_alone()
-        .papers("the reason for the prediction")
+        .papers("none: ours")
         .ours("updates per allocation, in steps ÷ at once; a rebuild is none")
         .over(
             on_each(found, updates, |ratio| Some(ratio.median > 1.0)),

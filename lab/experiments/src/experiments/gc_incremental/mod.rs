@@ -47,7 +47,7 @@ use anyhow::Result;
 
 use self::found::Found;
 use self::plan::Plan;
-use crate::kit::{Entry, Report, Request};
+use crate::kit::{Entry, Report, Request, papers};
 use crate::shared::merges::merges_name;
 use crate::shared::thesis::recorded;
 use surefit_measure::progress::Progress;
@@ -61,7 +61,7 @@ pub(crate) const ENTRY: Entry = Entry {
     run,
 };
 
-const SOURCE: &str = "the thesis on free-list organisation, its predictions and its outlook";
+const SOURCE: &str = papers::of_the_thesis!("its predictions and its outlook");
 
 /// The only program of a quick run, unless others are given: the smallest.
 const QUICK: &str = "bundled:mtrt";

@@ -18,7 +18,7 @@ use anyhow::Result;
 use surefit_clients::java::Options;
 
 use self::found::{COUNTS, Found, Row, find, system, to_best};
-use crate::kit::{Axis, Entry, Plot, Report, Request, Series, Table};
+use crate::kit::{Axis, Entry, Plot, Report, Request, Series, Table, papers};
 use crate::shared::thesis::collecting::{self, collecting};
 use crate::shared::thesis::heaps::outcome;
 use crate::shared::thesis::recorded::{self, Recorded};
@@ -40,7 +40,7 @@ pub(crate) const ENTRY: Entry = Entry {
 const QUICK_COUNTS: [u32; 3] = [64, 256, 1024];
 
 fn run(request: &Request) -> Result<Report> {
-    let source = "the thesis on free-list organisation, figure 4-14";
+    let source = papers::of_the_thesis!("figure 4-14");
     let rounds = request.rounds_or(3);
     let counts = if request.quick {
         &QUICK_COUNTS[..]

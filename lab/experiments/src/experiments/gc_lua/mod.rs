@@ -25,7 +25,7 @@ use anyhow::Result;
 use surefit_clients::lua::{PROGRAMS, Program};
 
 use self::measure::{Found, Plan};
-use crate::kit::{Entry, Report, Request};
+use crate::kit::{Entry, Report, Request, papers};
 use crate::shared::collector_gain;
 use surefit_measure::progress::Progress;
 
@@ -38,7 +38,9 @@ pub(crate) const ENTRY: Entry = Entry {
     run,
 };
 
-const SOURCE: &str = "the thesis on free-list organisation, tables 2-2 and 3-1, figures 4-1 to 4-13, its outlook on explicit frees";
+const SOURCE: &str = papers::of_the_thesis!(
+    "tables 2-2 and 3-1, figures 4-1 to 4-13, its outlook on explicit frees"
+);
 
 /// The programs of a quick run.
 const QUICK: [&str; 3] = ["binary_trees", "json", "strings"];

@@ -9,7 +9,7 @@
 use anyhow::Result;
 use surefit_trace::graph::Stats;
 
-use crate::kit::{Axis, Claim, Entry, OnProgram, Plot, Report, Request, Series, Table};
+use crate::kit::{Axis, Claim, Entry, OnProgram, Plot, Report, Request, Series, Table, papers};
 use crate::shared::thesis::published::{AVERAGE_SHARES, Benchmark};
 use crate::shared::thesis::recorded::{counterpart, files, name};
 use surefit_measure::collector::graphs;
@@ -98,7 +98,7 @@ fn their_shares(benchmark: &Benchmark) -> [f64; 2] {
 }
 
 fn run(request: &Request) -> Result<Report> {
-    let source = "the thesis on free-list organisation, tables 2-1 and 4-1";
+    let source = papers::of_the_thesis!("tables 2-1 and 4-1");
     let mut report = Report::new(ENTRY.name, ENTRY.about, source, request.quick);
     report.setting.push(
         "Sizes of allocated objects in the virtual machine, in bytes, headers included; counted."

@@ -19,7 +19,7 @@ mod tables;
 use anyhow::Result;
 
 use self::measure::measure;
-use crate::kit::{Entry, Report, Request};
+use crate::kit::{Entry, Report, Request, papers};
 use crate::shared::thesis::{recorded, systems};
 
 /// This experiment.
@@ -31,7 +31,7 @@ pub(crate) const ENTRY: Entry = Entry {
     run,
 };
 
-const SOURCE: &str = "the thesis on free-list organisation, figures 4-1 to 4-13 and A-1 to A-15";
+const SOURCE: &str = papers::of_the_thesis!("figures 4-1 to 4-13 and A-1 to A-15");
 
 fn run(request: &Request) -> Result<Report> {
     let programs = recorded::all(request)?;

@@ -23,7 +23,7 @@ mod tables;
 use anyhow::Result;
 
 use self::measured::{Found, measured};
-use crate::kit::{Entry, Report, Request};
+use crate::kit::{Entry, Report, Request, papers};
 use crate::shared::thesis::collecting;
 use crate::shared::thesis::recorded;
 use crate::shared::thesis::systems;
@@ -37,7 +37,7 @@ pub(crate) const ENTRY: Entry = Entry {
     run,
 };
 
-const SOURCE: &str = "the thesis on free-list organisation, table 2-2 and figures 3-1 and 3-2";
+const SOURCE: &str = papers::of_the_thesis!("table 2-2 and figures 3-1 and 3-2");
 
 fn run(request: &Request) -> Result<Report> {
     let found = recorded::all(request)?.map(|recorded| measured(&recorded?));

@@ -22,7 +22,7 @@ use anyhow::Result;
 use surefit_compact::automaton::incremental::pages_bound_in_flight;
 use surefit_compact::{Bound, Geometry};
 
-use crate::kit::{Axis, Claim, Entry, Plot, Report, Request, Series, Table};
+use crate::kit::{Axis, Claim, Entry, Plot, Report, Request, Series, Table, papers};
 use crate::shared::threads::figures::cores;
 use crate::shared::threads::heaps::{Scheme, Setup, or_infinite, watched};
 use crate::shared::threads::load::{Load, Sizes};
@@ -197,7 +197,7 @@ fn random_bound(load: &Load, is_sharded: bool, kappa: Option<u32>, threads: u16)
 // -------------------------------------------------------------------------------------------------
 
 fn report(request: &Request, worst: &[Worst], random: &[Random]) -> Report {
-    let source = "Craciunas et al. (2009), memory size";
+    let source = papers::of_2009!("memory size");
     let mut report = Report::new(ENTRY.name, ENTRY.about, source, request.quick);
     report.setting.push(format!(
         "Worst order: {} page-blocks of 248 B per thread, pages of 4 KiB, class locks. At random: {} slots per thread, 16 B to 4 \

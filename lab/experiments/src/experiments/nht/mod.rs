@@ -30,7 +30,7 @@ use surefit_trace::generate::{Options, Program};
 use self::claims::Program as Measured;
 use self::counts::{Counts, count};
 use self::rows::Row;
-use crate::kit::{Entry, Report, Request};
+use crate::kit::{Entry, Report, Request, papers};
 use crate::shared::collector_gain;
 use crate::shared::merges::MERGES;
 use crate::shared::programs;
@@ -53,7 +53,8 @@ pub(crate) const ENTRY: Entry = Entry {
     run,
 };
 
-const SOURCE: &str = "the thesis on free-list organisation, table 3-1, figure 4-14 and its outlook on explicit frees";
+const SOURCE: &str =
+    papers::of_the_thesis!("table 3-1, figure 4-14 and its outlook on explicit frees");
 
 /// The two mixes of the issue, synthetic.
 const MIXES: [&str; 2] = ["gen:java-like", "gen:lua-like"];

@@ -52,7 +52,8 @@ pub(crate) const ENTRY: Entry = Entry {
 };
 
 fn run(request: &Request) -> Result<Report> {
-    let source = "the slides on Compact-fit: systems by time and space";
+    let source = "Kirsch and Sokolova, Explicit, Dynamic Memory Management with Temporal and Spatial Guarantees (slides, ARTIST \
+                  summer school 2009): systems by time and space";
     let mut report = Report::new(ENTRY.name, ENTRY.about, source, request.quick);
     let has_valgrind = instructions::available().is_ok();
     let plan = Plan::new(request.quick);
@@ -137,9 +138,9 @@ fn keeps_to_its_formula(
         "{CFM}: the degree of fragmentation is that of its formula in every order"
     ))
     .of("degree of fragmentation")
-    .papers("order does not matter; by formula: Dg = π(Q − Σ⌈h/π⌉) + (−h mod π)")
+    .papers("order does not matter; no formula")
     .ours(format!(
-        "by formula: {}; measured: CFM in the table",
+        "by our formula Dg = π(Q − Σ⌈h/π⌉) + (−h mod π): {}; measured: CFM in the table",
         sizes.join(", ")
     ))
     .decide(

@@ -16,7 +16,7 @@
 //! Everything is counted and seeded: the same run gives the same report.
 //!
 //! # Source
-//! After Craciunas et al. (2008), section 4 (probabilistic analysis of partial compaction);
+//! After Craciunas et al. (2009), section 4 (probabilistic analysis of partial compaction);
 //! formulas and chain are ours.
 
 mod chain;
@@ -27,7 +27,7 @@ mod small;
 
 use anyhow::Result;
 
-use crate::kit::{Entry, Report, Request};
+use crate::kit::{Entry, Report, Request, papers};
 
 /// This experiment.
 pub(crate) const ENTRY: Entry = Entry {
@@ -52,7 +52,7 @@ fn tolerance(events: u64) -> f64 {
 fn run(request: &Request) -> Result<Report> {
     let steps = if request.quick { 40_000 } else { 1_000_000 };
     let tolerance = tolerance(steps);
-    let source = "after Craciunas et al. (2008), section 4; the model is ours";
+    let source = papers::of_2009!("section 4; the model is ours");
     let mut report = Report::new(ENTRY.name, ENTRY.about, source, request.quick);
     report.setting.push(format!(
         "One size-class, {steps} random events after a fill and a fifth as many unobserved; seeded. Figures are moves per \

@@ -25,7 +25,7 @@ use anyhow::Result;
 use self::points::{
     Counts, EACH, FOREIGN, Line, Point, SHARING, Sharing, find, lines, sharing, speedup,
 };
-use crate::kit::{Axis, Cell, Column, Entry, Plot, Report, Request, Series, Table};
+use crate::kit::{Axis, Cell, Column, Entry, Plot, Report, Request, Series, Table, papers};
 use crate::shared::threads::figures::{cores, ratio, spread};
 use crate::shared::threads::heaps::{Scheme, Setup, counted, timed};
 use crate::shared::threads::load::{Load, Sizes};
@@ -107,7 +107,7 @@ fn report(
     lines: &[Line],
     sharing: &[(Setup, Point)],
 ) -> Report {
-    let source = "Craciunas et al. (2009), scalability (a), (b), (c)";
+    let source = papers::of_2009!("scalability (a), (b), (c)");
     let mut report = Report::new(ENTRY.name, ENTRY.about, source, request.quick);
     report.setting.push(format!(
         "{} slots per thread, objects of 16 to 1024 B at random, {} calls per thread and round, {rounds} interleaved rounds; the \

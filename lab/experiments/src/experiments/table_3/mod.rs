@@ -10,7 +10,7 @@
 //! left them out.
 //!
 //! # Source
-//! Craciunas et al. (2008), table 3: "TLSF vs. optimized, non-compacting CF", that is, without
+//! Craciunas et al. (2009), table 3: "TLSF vs. optimized, non-compacting CF", that is, without
 //! abstract addresses. `cf-paper` is that system, `cf-direct` is ours of the same kind. A claim is
 //! judged for each of them. The compacting heap with handles, `cf:k=1`, is a further row.
 //!
@@ -25,7 +25,7 @@ use anyhow::Result;
 
 use self::found::{ALLOCATORS, OnProgram};
 use self::published::Papers;
-use crate::kit::{Cell, Entry, Report, Request, Table};
+use crate::kit::{Cell, Entry, Report, Request, Table, papers};
 use crate::shared::programs;
 use surefit_measure::progress::Progress;
 use surefit_measure::rounds::{self, Plan};
@@ -59,7 +59,7 @@ fn run(request: &Request) -> Result<Report> {
     let names = programs::names(request, &PROGRAMS);
     let progress =
         Progress::new(plan(request).progress_steps() * (specs.len() * names.len()) as u64);
-    let source = "Craciunas et al. (2008), table 3";
+    let source = papers::of_2009!("table 3");
     let mut report = Report::new(ENTRY.name, ENTRY.about, source, request.quick);
     report.setting.push(
         "MB: the smallest region in which the program completes. SCF: size-class fragmentation; partition: \

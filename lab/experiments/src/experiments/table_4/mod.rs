@@ -5,7 +5,7 @@
 //! Objects over 16,200 B are left out of recorded programs, as the paper left them out.
 //!
 //! # Source
-//! Craciunas et al. (2008), table 4: "TLSF vs. optimized, non-compacting CF". `cf-paper` is that
+//! Craciunas et al. (2009), table 4: "TLSF vs. optimized, non-compacting CF". `cf-paper` is that
 //! system, `cf-direct` is ours of the same kind. A claim is judged for each of them. The compacting
 //! heap with handles, `cf:k=1`, is a further row. The paper's maxima, near 10⁵ ticks for malloc and
 //! free alike, are probably interrupts.
@@ -20,7 +20,7 @@ use anyhow::Result;
 use self::call_costs::{Cost, Counted, measure, replays};
 use self::found::{ALLOCATORS, OnProgram, SYSTEMS, System};
 use self::published::{Call, OfCall, Papers, Ticks};
-use crate::kit::{Entry, Report, Request, Table};
+use crate::kit::{Entry, Report, Request, Table, papers};
 use crate::shared::programs::{self, StandsFor};
 use surefit_measure::progress::Progress;
 use surefit_measure::sizes::Size;
@@ -61,7 +61,7 @@ fn run(request: &Request) -> Result<Report> {
     let names = programs::names(request, usual);
     let rounds = request.rounds_or(5);
     let progress = Progress::new((specs.len() * names.len()) as u64 * u64::from(replays(rounds)));
-    let source = "Craciunas et al. (2008), table 4";
+    let source = papers::of_2009!("table 4");
     let mut report = Report::new(ENTRY.name, ENTRY.about, source, request.quick);
     report.setting.push(format!(
         "{rounds} interleaved rounds, heap 4x; ns, less what a reading of the clock takes. avg: without the longest \

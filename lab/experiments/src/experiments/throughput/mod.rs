@@ -14,7 +14,7 @@
 
 use anyhow::Result;
 
-use crate::kit::{Axis, Claim, Entry, Plot, Report, Request, Series, Table, Verdict};
+use crate::kit::{Axis, Claim, Entry, Plot, Report, Request, Series, Table, Verdict, papers};
 use crate::shared::threads::figures::{cores, ratio, spread, timed_ratio, untimed};
 use crate::shared::threads::heaps::{Scheme, Setup, counted, or_infinite, timed};
 use crate::shared::threads::load::{Load, Sizes};
@@ -99,7 +99,7 @@ fn load(quick: bool) -> Load {
 }
 
 fn report(request: &Request, rounds: u32, load: &Load, rows: &[Row]) -> Report {
-    let source = "Craciunas et al. (2009), single-thread throughput";
+    let source = papers::of_2009!("single-thread throughput");
     let mut report = Report::new(ENTRY.name, ENTRY.about, source, request.quick);
     report.setting.push(format!(
         "One thread, {} slots, objects of 16 to 512 B at random, {} calls a round, {rounds} interleaved rounds, pages of \
