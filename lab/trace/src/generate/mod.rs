@@ -11,9 +11,9 @@
 //! operation but those that IEEE 754 defines exactly.
 //!
 //! # Source
-//! Craciunas et al. (2009), macrobenchmarks of figure 10, for the two histograms; the drifting sizes
-//! are ours. The Java-like sizes and lifetimes are recorded, see `java` and `groups`; the Lua-like
-//! sizes are those of the interpreter's structures.
+//! Craciunas et al. (2009), macrobenchmarks of figure 10, for the two histograms; the drifting
+//! sizes are ours. The Java-like sizes and lifetimes are recorded, see `java` and `groups`; the
+//! Lua-like sizes are those of the interpreter's structures.
 
 mod churn;
 mod error;

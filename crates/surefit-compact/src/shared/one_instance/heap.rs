@@ -125,10 +125,10 @@ impl<'m, R: RawMutex, G: Granularity> SharedHeap<'m, R, G> {
     ///
     /// type Lock = parking_lot::RawMutex;
     /// static CONFIG: SharedConfig = SharedConfig::new(Config::DEFAULT);
-    /// // At most 1000 objects of up to 512 bytes at once, 48 KiB in all, two threads, in 1 MiB.
+    /// // At most 1000 objects of up to 512 bytes at once, 48 KiB in all, two threads, in 2 MiB.
     /// let demand = Demand::of_mix::<Wide>(CONFIG.config(), 1000, 512, 48 << 10);
     /// let sharing = Sharing::new(2);
-    /// let mut memory = vec![core::mem::MaybeUninit::uninit(); 1 << 20];
+    /// let mut memory = vec![core::mem::MaybeUninit::uninit(); 2 << 20];
     /// // The region may begin anywhere: a page less a byte is skipped at most.
     /// let bytes = memory.len() - (CONFIG.config().geometry().page_bytes() - 1);
     /// let slack = shared_slack_bytes::<Lock, _>(&CONFIG, &sharing, &demand, bytes)?;
