@@ -106,7 +106,8 @@
 //!
 //! # Source
 //! Craciunas et al., "Concurrency and Scalability versus Fragmentation and Compaction with
-//! Compact-fit" (2009), the optimised non-compacting variant. The two-level bitmap over lengths is that of TLSF (Masmano et al. 2004).
+//! Compact-fit" (2009), the optimised non-compacting variant. The two-level bitmap over lengths is
+//! that of TLSF (Masmano et al. 2004).
 #![deny(unsafe_code)]
 
 mod choice;
