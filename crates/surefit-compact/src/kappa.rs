@@ -63,7 +63,6 @@ impl<'m, W: Width> Engine<'m, W> {
     #[cfg_attr(not(feature = "holes"), inline(never))]
     pub(crate) fn free_keeping_pages(&self, state: &ClassState<W>, page: PageId, number: u32) {
         let page = self.pages.known(page);
-        let freed = Block { page, number };
         let source = self.pages.linked(self.source_end(state));
         let decision = automaton::free(
             self.bound,
@@ -72,6 +71,7 @@ impl<'m, W: Width> Engine<'m, W> {
             source.map(|source| source.counts()),
         );
         state.remove_live();
+        let freed = Block { page, number };
         if let (Free::Refill { .. }, Some(source)) = (decision, source) {
             return self.refill(state, source, freed);
         }
@@ -144,7 +144,7 @@ impl<'m, W: Width> Engine<'m, W> {
     /// F2 and F3: a block of the source page fills the freed one.
     #[inline]
     fn refill(&self, state: &ClassState<W>, source: Page<'m, W>, freed: Block<'m, W>) {
-        if PARKS && self.serves_next(state, source) {
+        if self.serves_next(state, source) {
             self.unpark_if_any(state);
         }
         let from = self.pages.last_used(source);

@@ -138,7 +138,8 @@ impl<W: Width> Engine<'_, W> {
 
     /// Gives everything that is parked back to its pages and to the address table; returns whether
     /// there was anything. Moves nothing.
-    #[cfg_attr(feature = "holes", cold, inline(never))]
+    #[cold]
+    #[inline(never)]
     pub(crate) fn unpark_all(&self) -> bool {
         let mut any = false;
         if !PARKS {
@@ -153,9 +154,10 @@ impl<W: Width> Engine<'_, W> {
 
     /// Gives back what an allocation may need that lacks an entry or a page; returns whether there
     /// was anything. Under a bound in pages one class is enough: only its entries help (T4).
-    #[cfg_attr(feature = "holes", cold, inline(never))]
+    #[cold]
+    #[inline(never)]
     pub(crate) fn unpark_enough(&self) -> bool {
-        if !PARKS || !self.is_bound_in_pages() {
+        if !self.is_bound_in_pages() {
             return self.unpark_all();
         }
         let mut classes = self.classes.all().iter();
@@ -166,7 +168,7 @@ impl<W: Width> Engine<'_, W> {
     /// Gives what a class has parked back to its pages and to the address table. As many more frees
     /// may park as before.
     pub(crate) fn unpark_class(&self, state: &ClassState<W>) {
-        if PARKS && self.is_bound_in_pages() {
+        if self.is_bound_in_pages() {
             return self.unpark_in_order(state);
         }
         while self.unpark(state) {}
