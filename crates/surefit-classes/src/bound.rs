@@ -118,9 +118,8 @@ impl core::error::Error for FractionError {}
 pub enum Bound {
     /// At most κ not-full pages (the papers' bound). κ = 1 is full compaction.
     ///
-    /// A heap of one owner parks at most two pairs of a class, in the page that serves the next
-    /// allocation: they are free in every count, and giving them back moves nothing. Heaps that
-    /// threads share park none under this bound.
+    /// Under this bound heaps park no freed page-block: a free that gives parked ones back would
+    /// make the longest call longer.
     Pages(u32),
     /// At most `base + ⌊fraction · h⌋` free page-blocks outside one not-full page, where h
     /// page-blocks are live.

@@ -11,7 +11,6 @@ use surefit_core::{Corruption, ensure};
 use crate::class::ClassState;
 use crate::engine::Engine;
 use crate::heap::Heap;
-use crate::kappa::MOST_PARKED_IN_PAGES;
 use crate::page::{Block, Page};
 use crate::parked::MOST_PARKED;
 use crate::slack::share;
@@ -248,7 +247,7 @@ impl<'m, W: Width> Engine<'m, W> {
             Bound::Unbounded => true,
         };
         ensure(kept, "H4", "a class breaks its compaction bound", at)?;
-        let left = u32::try_from(state.left.get()).unwrap_or(0);
+        let left = u32::from(state.left.get());
         let frees = state.credit().saturating_add(left);
         let is_kept = match self.bound {
             // Every free asks.
@@ -285,12 +284,7 @@ impl<'m, W: Width> Engine<'m, W> {
     /// T1. The number of parked pairs is compared with that of used blocks before `live` is used.
     fn check_parked(&self, state: &ClassState<W>, class: SizeClass) -> Result<(), Corruption> {
         let at = class.index();
-        let (left, cap) = (state.left.get(), state.cap.get());
-        let sound = if self.is_bound_in_pages() {
-            cap == 0 && left <= 0 && state.parked() <= MOST_PARKED_IN_PAGES
-        } else {
-            0 <= left && left <= cap && cap <= MOST_PARKED
-        };
+        let sound = state.left.get() <= state.cap.get() && state.cap.get() <= MOST_PARKED;
         ensure(sound, "T1", "more pairs may be parked than at most", at)?;
         let fits = state.parked() <= state.used();
         ensure(fits, "T1", "more pairs are parked than blocks are used", at)?;
@@ -300,9 +294,6 @@ impl<'m, W: Width> Engine<'m, W> {
             let block = self.named(entry);
             let own = block.is_some_and(|block| block.page.record.class.get() == class);
             ensure(own, "T1", "a parked entry names no block of its class", at)?;
-            let open = block.is_some_and(|block| self.is_open(state, block.page));
-            let ready = open || !self.is_bound_in_pages();
-            ensure(ready, "T4", "a pair is parked in another page", at)?;
             let before = self.parked(state).take(number as usize);
             let twice = before.into_iter().any(|other| other == entry);
             ensure(!twice, "T1", "an entry is parked twice", at)?;
@@ -310,13 +301,6 @@ impl<'m, W: Width> Engine<'m, W> {
         }
         let ends = link == W::Count::NIL;
         ensure(ends, "T1", "more pairs are linked than are parked", at)
-    }
-
-    /// Whether a class with a bound in pages may have parked all that it has in a page.
-    fn is_open(&self, state: &ClassState<W>, page: Page<'m, W>) -> bool {
-        page.id.word::<W::Count>() == self.allocation_end(state)
-            && page.used() > state.parked()
-            && !self.pages.is_small(page)
     }
 
     fn check_pages(&self) -> Result<(), Corruption> {

@@ -7,8 +7,8 @@ use surefit_classes::SizeClass;
 
 use crate::width::{Width, Word};
 
-/// Whether pairs are parked at all. Without the feature `holes`, which small programs leave out,
-/// none is: the compiler then leaves out what parks and takes.
+/// Whether pairs are parked at all. A bound in pages parks none, and without the feature `holes` it
+/// is the only bound: the compiler then leaves out what parks and takes.
 pub(crate) const PARKS: bool = cfg!(feature = "holes");
 
 /// One size-class of a heap. Full pages are in no list: nothing ever searches for them.
@@ -30,11 +30,10 @@ pub(crate) struct ClassState<W: Width> {
     /// The number of further frees for which the compaction bound need not be checked (H5). It may
     /// be less than it could be, so two bytes are enough.
     pub(crate) credit: Cell<u16>,
-    /// How many more frees may park without a question (H5). Under a bound in pages every free
-    /// asks, and this is the number of parked pairs, below zero.
-    pub(crate) left: Cell<i8>,
-    /// Parked pairs, and how many more frees may park; 0 under a bound in pages.
-    pub(crate) cap: Cell<i8>,
+    /// How many more pairs may be parked (H5).
+    pub(crate) left: Cell<u8>,
+    /// Parked pairs, and how many more may be parked.
+    pub(crate) cap: Cell<u8>,
 }
 
 fn add<T: Word>(cell: &Cell<T>, n: u32) {
@@ -81,7 +80,7 @@ impl<W: Width> ClassState<W> {
         if !PARKS {
             return 0;
         }
-        (i32::from(self.cap.get()) - i32::from(self.left.get())).unsigned_abs()
+        u32::from(self.cap.get().wrapping_sub(self.left.get()))
     }
 
     #[inline]

@@ -20,7 +20,7 @@
 //! - H5 A class keeps its bound for `left + credit` more frees, whatever page-blocks they free:
 //!   holes + left + credit ≤ δ + ⌊ε(h − left − credit)⌋. Under a bound in pages both are 0.
 //!
-//! T1 to T4, of parked pairs, are in `parked.rs` and `kappa.rs`.
+//! T1 to T3, of parked pairs, are in `parked.rs`.
 //!
 //! # Bounds
 //! `allocate` is O(1); opening a page clears its bitmap, π/64 words. Where it lacks a page, or an
@@ -54,7 +54,7 @@ use surefit_classes::{Bound, ClassLayout, PageOrder, SizeClass};
 use surefit_core::Refused;
 
 use crate::address::AddressTable;
-use crate::class::{ClassState, ClassTable, PARKS};
+use crate::class::{ClassState, ClassTable};
 use crate::limit::Limit;
 use crate::page::{Block, Page, PageId, PageTable};
 use crate::slack::Slack;
@@ -319,13 +319,10 @@ impl<'m, W: Width> Engine<'m, W> {
     #[inline(never)]
     fn free_in_page(&self, entry: u32) {
         let block = self.block_of(entry);
-        if PARKS && self.is_bound_in_pages() {
-            return self.park_keeping_pages(block.page.id, block.number, entry);
-        }
         self.addresses.give(&self.pages.memory, entry);
         let page = block.page;
         let state = self.class_state(page.record.class.get());
-        if !PARKS {
+        if self.is_bound_in_pages() {
             return self.free_keeping_pages(state, page.id, block.number);
         }
         let counts = page.counts();
@@ -341,6 +338,45 @@ impl<'m, W: Width> Engine<'m, W> {
         self.push_front_if(decision == Free::Loosen, state, page);
         if !state.take_free() {
             self.settle(state, page.id);
+        }
+    }
+
+    /// Whether the bound is in pages. It is the only one without the feature `holes`: the compiler
+    /// then leaves out what the others need.
+    #[inline]
+    pub(crate) fn is_bound_in_pages(&self) -> bool {
+        !cfg!(feature = "holes") || matches!(self.bound, Bound::Pages(_))
+    }
+
+    /// A free under a bound in pages: a full page may have to stay full.
+    #[inline(never)]
+    fn free_keeping_pages(&self, state: &ClassState<W>, page: PageId, number: u32) {
+        let page = self.pages.known(page);
+        let freed = Block { page, number };
+        let source = self.pages.linked(self.source_end(state));
+        let decision = automaton::free(
+            self.bound,
+            self.counts(state, page.layout),
+            page.counts(),
+            source.map(|source| source.counts()),
+        );
+        state.remove_live();
+        if let (Free::Refill { .. }, Some(source)) = (decision, source) {
+            return self.refill(state, source, freed);
+        }
+        self.pages.clear(freed);
+        match decision {
+            Free::Release => self.release(state, page.id),
+            Free::Loosen => self.pages.push_front(state, page),
+            Free::Clear | Free::Refill { .. } => {}
+        }
+    }
+
+    #[inline]
+    pub(crate) fn source_end(&self, state: &ClassState<W>) -> W::Count {
+        match self.order {
+            PageOrder::Newest => state.tail.get(),
+            PageOrder::Original => state.head.get(),
         }
     }
 
@@ -466,10 +502,20 @@ impl<'m, W: Width> Engine<'m, W> {
         self.move_block(state, from, to, entry)
     }
 
+    /// F2 and F3: a block of the source page fills the freed one.
+    #[inline]
+    fn refill(&self, state: &ClassState<W>, source: Page<'m, W>, freed: Block<'m, W>) {
+        let from = self.pages.last_used(source);
+        let entry = self.pages.back_reference(from);
+        self.pages.set_back_reference(freed, entry);
+        let bytes = self.move_block(state, from, freed, entry);
+        self.count_operation(bytes);
+    }
+
     /// Moves an entry's block; releases the page that it leaves if the page is now empty. Returns
     /// the bytes copied.
     #[inline]
-    pub(crate) fn move_block(
+    fn move_block(
         &self,
         state: &ClassState<W>,
         from: Block<'m, W>,
@@ -497,7 +543,7 @@ impl<'m, W: Width> Engine<'m, W> {
     }
 
     #[inline]
-    pub(crate) fn count_operation(&self, bytes: u64) {
+    fn count_operation(&self, bytes: u64) {
         if bytes > self.moved.most_bytes.get() {
             self.moved.most_bytes.set(bytes);
         }

@@ -80,13 +80,13 @@ impl<'m, W: Width> Engine<'m, W> {
     /// Ensures that a block of a class and an entry can be taken; lets the address table grow if
     /// necessary.
     ///
-    /// Before it lets the table grow by a page, or refuses, what is parked goes back: so no more
-    /// entries or pages are ever needed than without parking.
+    /// Before it lets the table grow by a page, or refuses, everything that is parked goes back: so
+    /// no more entries or pages are ever needed than without parking.
     pub(crate) fn make_room(&self, class: SizeClass) -> Result<(), Refused> {
         let mut page = self.class_state(class).not_full() == 0;
         let mut entry = self.addresses.is_exhausted();
         let no_page = page && self.free_page_count.get() == 0 && self.fresh_after(0) == Some(0);
-        if (entry || no_page) && self.unpark_enough() {
+        if (entry || no_page) && self.unpark_all() {
             page = self.class_state(class).not_full() == 0;
             entry = self.addresses.is_exhausted();
         }
@@ -102,7 +102,7 @@ impl<'m, W: Width> Engine<'m, W> {
     /// Ensures that an entry is free: first gives back what is parked, then lets the table grow.
     pub(crate) fn make_entries(&self) -> Result<(), Refused> {
         if self.addresses.is_exhausted() {
-            self.unpark_enough();
+            self.unpark_all();
         }
         if self.addresses.is_exhausted() {
             self.grant(true, false)?;

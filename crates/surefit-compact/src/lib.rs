@@ -98,7 +98,6 @@ mod evacuate;
 mod free_pages;
 mod handle;
 mod heap;
-mod kappa;
 mod key;
 mod large;
 pub mod layout;

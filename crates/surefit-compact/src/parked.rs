@@ -23,8 +23,6 @@
 //! - T3 The pages of a class are no more than its live blocks, also after `left + credit` more
 //!   frees. So a class without live blocks has nothing parked.
 //!
-//! T4, of a bound in pages, is in `kappa.rs`: there `cap` is 0.
-//!
 //! [The bounds, 2.5](crate::bounds#25-parked-pairs) shows that no certificate grows by this.
 //!
 //! # Bounds
@@ -41,11 +39,11 @@ use crate::memory::Slot;
 use crate::width::{Width, Word};
 
 /// The most pairs that a class may park.
-pub(crate) const MOST_PARKED: i8 = 31;
+pub(crate) const MOST_PARKED: u8 = 31;
 
-fn change(cell: &Cell<i8>, by: i8) {
-    debug_assert!(cell.get().checked_add(by).is_some());
-    cell.set(cell.get().wrapping_add(by));
+fn change(cell: &Cell<u8>, by: i8) {
+    debug_assert!(cell.get().checked_add_signed(by).is_some());
+    cell.set(cell.get().wrapping_add_signed(by));
 }
 
 impl<W: Width> ClassState<W> {
@@ -93,19 +91,13 @@ impl<W: Width> Engine<'_, W> {
     /// Parks a live block and its entry if there is room; returns whether it did.
     #[inline]
     pub(crate) fn park(&self, state: &ClassState<W>, entry: u32) -> bool {
-        if !PARKS || state.left.get() <= 0 || !self.addresses.renew(&self.pages.memory, entry) {
+        if !PARKS || state.left.get() == 0 || !self.addresses.renew(&self.pages.memory, entry) {
             return false;
         }
-        self.push_parked(state, entry);
-        true
-    }
-
-    /// Parks a block and its entry, whose key is stale.
-    #[inline]
-    pub(crate) fn push_parked(&self, state: &ClassState<W>, entry: u32) {
         change(&state.left, -1);
         self.link(entry).set(state.top.get());
         state.top.set(W::Count::new(entry));
+        true
     }
 
     /// Takes the pair that was parked last.
@@ -142,7 +134,7 @@ impl<W: Width> Engine<'_, W> {
     #[inline(never)]
     pub(crate) fn unpark_all(&self) -> bool {
         let mut any = false;
-        if !PARKS {
+        if !PARKS || self.is_bound_in_pages() {
             return any;
         }
         for state in self.classes.all() {
@@ -152,25 +144,9 @@ impl<W: Width> Engine<'_, W> {
         any
     }
 
-    /// Gives back what an allocation may need that lacks an entry or a page; returns whether there
-    /// was anything. Under a bound in pages one class is enough: only its entries help (T4).
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn unpark_enough(&self) -> bool {
-        if !self.is_bound_in_pages() {
-            return self.unpark_all();
-        }
-        let mut classes = self.classes.all().iter();
-        let class = classes.find(|state| state.parked() > 0);
-        class.inspect(|state| self.unpark_class(state)).is_some()
-    }
-
     /// Gives what a class has parked back to its pages and to the address table. As many more frees
     /// may park as before.
     pub(crate) fn unpark_class(&self, state: &ClassState<W>) {
-        if self.is_bound_in_pages() {
-            return self.unpark_in_order(state);
-        }
         while self.unpark(state) {}
     }
 
@@ -181,9 +157,8 @@ impl<W: Width> Engine<'_, W> {
         let Some(entry) = self.take_parked(state) else {
             return false;
         };
-        if !self.is_bound_in_pages() {
-            state.forgo();
-        }
+        change(&state.left, -1);
+        change(&state.cap, -1);
         let block = self.block_of(entry);
         self.addresses.link(&self.pages.memory, entry);
         let page = block.page;
@@ -209,11 +184,11 @@ impl<W: Width> Engine<'_, W> {
         // T3 holds, so live blocks are at least as many as pages.
         let frees = run.min(counts.live - state.pages());
         let parked = state.parked();
-        let left = frees.min(MOST_PARKED as u32 - parked);
+        let left = frees.min(u32::from(MOST_PARKED) - parked);
         #[expect(clippy::cast_possible_truncation, reason = "at most MOST_PARKED")]
         {
-            state.left.set(left as i8);
-            state.cap.set((parked + left) as i8);
+            state.left.set(left as u8);
+            state.cap.set((parked + left) as u8);
         }
         state.set_credit(frees - left);
     }

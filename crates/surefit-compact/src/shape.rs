@@ -113,8 +113,7 @@ impl<'m, W: Width> Engine<'m, W> {
 
     fn class_shape(&self, class: SizeClass, words: &mut Words<'_>) {
         let state = self.class_state(class);
-        let left = u32::try_from(state.left.get()).unwrap_or(0);
-        let frees = [left, state.credit()];
+        let frees = [u32::from(state.left.get()), state.credit()];
         words.record(Kind::Numbers, frees.into_iter());
         let mut link = state.head.get();
         while let Some(page) = self.pages.linked(link) {

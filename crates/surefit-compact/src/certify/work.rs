@@ -5,7 +5,7 @@
 //!                      (π = 1: 0;  π = 2: at most 1)
 //! data pages           that of the block; per move a source (Pages), or per move a target, and
 //!                      one common source
-//! address table        the freed entry and one per move; the parked ones that go back (Pages)
+//! address table        the freed entry and one per move
 //! fixed area           the class, and the records of these pages and of their list neighbours
 //! ```
 //! # Source
@@ -19,9 +19,7 @@
 use surefit_classes::Bound;
 
 use super::limits::least;
-use crate::class::PARKS;
 use crate::config::Config;
-use crate::kappa::MOST_PARKED_IN_PAGES;
 use crate::pieces::Pieces;
 
 /// Records and class state that one free reads or writes: the block's page and its two neighbours
@@ -71,11 +69,7 @@ pub(super) const fn pages_touched(
     table_bytes: u64,
     fixed_bytes: u64,
 ) -> u64 {
-    let given_back = match bound {
-        Bound::Pages(_) if PARKS => MOST_PARKED_IN_PAGES as u64,
-        _ => 0,
-    };
-    let entries = (moves as u64).saturating_add(1).saturating_add(given_back);
+    let entries = (moves as u64).saturating_add(1);
     let table = least(entries, spanned(table_bytes, page_bytes));
     let fixed = least(MOST_FIXED_PAGES, spanned(fixed_bytes, page_bytes));
     let data = data_pages(bound, moves);

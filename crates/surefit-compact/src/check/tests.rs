@@ -233,7 +233,7 @@ impl<'h, 'm, W: Width> Fields<'h, 'm, W> {
             let counts = self.engine.counts(state, geometry.layout(class));
             let frees = automaton::frees_in_a_row(self.engine.bound_of(state), counts);
             let frees = frees.min(counts.live - state.pages());
-            let credit = frees - u32::try_from(state.left.get()).unwrap_or(0);
+            let credit = frees - u32::from(state.left.get());
             let c = count_bytes::<W>();
             for at in (0..CLASS_WORDS * c).step_by(c) {
                 let name = format!("class {number}, byte {at}");
@@ -245,7 +245,7 @@ impl<'h, 'm, W: Width> Fields<'h, 'm, W> {
             self.add(name, state.credit.as_ptr().cast(), 2, duty);
             for (name, byte) in [("left", &state.left), ("cap", &state.cap)] {
                 let name = format!("class {number}, {name}");
-                self.add(name, byte.as_ptr().cast(), 1, Duty::All);
+                self.add(name, byte.as_ptr(), 1, Duty::All);
             }
             for entry in self.engine.parked(state) {
                 let name = format!("class {number}, link of {entry}");
@@ -464,10 +464,10 @@ fn attack<W: Width>(score: &mut Score, steps: &[usize], region_bytes: usize) {
 fn run<W: Width>(heap: &mut Heap<'_, W>, live: &mut Vec<Bytes<MaybeUninit<u8>>>, op: Op) {
     match op {
         Op::Alloc { size, align } => {
-            // A shorter object would keep a part of the link that a parked block holds.
-            let layout = Layout::from_size_align(size.max(8), align.min(64)).expect("valid");
+            let layout = Layout::from_size_align(size, align.min(64)).expect("valid");
             if let Ok(mut object) = heap.alloc(layout) {
-                heap.write_at(&mut object, 0, &[MaybeUninit::new(0xA5); 8]);
+                let filling = Vec::from([MaybeUninit::new(0xA5); 8]);
+                heap.write_at(&mut object, 0, &filling[..size.min(8)]);
                 live.push(object);
             }
         }

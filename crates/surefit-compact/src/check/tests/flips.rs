@@ -559,7 +559,7 @@ fn links_of_what_is_parked_are_looked_at_before_windows() {
     let mut heap = Heap::<Wide>::new(region.memory(), &config).expect("large enough");
     let _kept = heap.alloc_contiguous(layout(5000)).expect("room");
     let state = heap.engine.class_state(config.geometry().largest());
-    state.left.set(i8::MAX);
+    state.left.set(u8::MAX);
     state.top.set(u32::MAX - 255);
     assert!(heap.check().is_err());
 }

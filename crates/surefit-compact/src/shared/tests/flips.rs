@@ -57,8 +57,8 @@ impl Places {
         let class = &section.class;
         self.words(&name("class"), class, 6);
         self.at(name("credit"), class.credit.as_ptr().cast(), 2);
-        self.at(name("left"), class.left.as_ptr().cast(), 1);
-        self.at(name("cap"), class.cap.as_ptr().cast(), 1);
+        self.at(name("left"), class.left.as_ptr(), 1);
+        self.at(name("cap"), class.cap.as_ptr(), 1);
         self.words(&name("spare"), &raw const section.spare, 2);
         self.words(&name("parked"), &raw const section.parked, 2);
         self.words(&name("begun"), section.begun.as_ptr(), 1);
