@@ -22,18 +22,8 @@ use surefit_classes::{Bound, ClassLayout, Fraction};
 
 use crate::class::ClassState;
 use crate::engine::Engine;
-use crate::slack::{Slack, share};
+use crate::slack::{LEAST_AHEAD, MOST_AHEAD, PARTS, Slack, share};
 use crate::width::Width;
-
-/// A borrowing class gets this part of the spare at most, beside what it needs.
-const PARTS: u64 = 64;
-
-/// The fewest holes that a class gets at once beside those that it needs, if there are as many, so
-/// that not every free must ask.
-const LEAST_AHEAD: u64 = 8;
-
-/// The most holes that a class gets at once, beside those that it needs.
-const MOST_AHEAD: u64 = 1024;
 
 impl<'m, W: Width> Engine<'m, W> {
     /// What the heap may lend. Nothing without the feature `slack`: the compiler then leaves out
@@ -86,7 +76,7 @@ impl<'m, W: Width> Engine<'m, W> {
             u64::from(holes.saturating_sub(lent.get())),
             u64::from(lent.get().saturating_sub(holes)),
         );
-        if left >= LEAST_AHEAD {
+        if left >= u64::from(LEAST_AHEAD) {
             return true;
         }
         let share = share(self.pages.geometry.page_bytes(), layout);
@@ -97,7 +87,7 @@ impl<'m, W: Width> Engine<'m, W> {
         if need > most {
             return false;
         }
-        let ahead = (most / PARTS).clamp(LEAST_AHEAD, MOST_AHEAD);
+        let ahead = (most / u64::from(PARTS)).clamp(LEAST_AHEAD.into(), MOST_AHEAD.into());
         let more = (need + ahead)
             .min(most)
             .min(u64::from(u32::MAX - lent.get()));

@@ -22,6 +22,16 @@ use surefit_classes::{Bound, ClassLayout, Fraction};
 use crate::layout::padded;
 use crate::memory::Memory;
 
+/// A borrowing class gets this part of the spare at most, beside what it needs.
+pub(crate) const PARTS: u32 = 64;
+
+/// The fewest holes that a class gets at once beside those that it needs, if there are as many, so
+/// that not every free must ask.
+pub(crate) const LEAST_AHEAD: u32 = 8;
+
+/// The most holes that a class gets at once, beside those that it needs.
+pub(crate) const MOST_AHEAD: u32 = 1024;
+
 /// The bound of a class to which nothing is lent.
 pub(crate) const NO_HOLES: Bound = Bound::Holes {
     base: 0,

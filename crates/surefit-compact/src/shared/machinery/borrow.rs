@@ -27,9 +27,9 @@ use surefit_classes::{Bound, Fraction};
 
 use super::engine::SharedEngine;
 use super::group::Section;
-use super::slack::{LEAST_AHEAD, NEXT, SPARE, Slack};
+use super::slack::{NEXT, SPARE, Slack};
 use crate::shared::lock::Granularity;
-use crate::slack::share;
+use crate::slack::{LEAST_AHEAD, share};
 
 impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
     /// What the heap may lend. Nothing without the feature `slack`: the compiler then leaves out

@@ -19,16 +19,7 @@ use core::sync::atomic::Ordering::{AcqRel, Relaxed};
 
 use super::sync::AtomicU32;
 use crate::memory::Memory;
-
-/// A borrowing group gets this part of the spare at most, beside what it needs.
-const PARTS: u32 = 64;
-
-/// The fewest holes that a group gets at once beside those that it needs, if there are as many, so
-/// that not every free must ask.
-pub(crate) const LEAST_AHEAD: u32 = 8;
-
-/// The most holes that a group gets at once beside those that it needs.
-const MOST_AHEAD: u32 = 1024;
+use crate::slack::{LEAST_AHEAD, MOST_AHEAD, PARTS};
 
 /// Slack without limit.
 pub(crate) const BOUNDLESS: usize = usize::MAX >> 1;
