@@ -36,7 +36,7 @@ fn glibc_alone_plays_every_shape_and_judges_nothing() {
     let summary = &rows(&report, 0)[0];
     assert_eq!(summary[0], "glibc");
     assert_eq!(
-        summary[1], "10 of 10",
+        summary[1], "12 of 12",
         "all shapes that are made, and one recorded"
     );
     for row in rows(&report, 1) {
@@ -55,10 +55,10 @@ fn a_library_that_cannot_be_loaded_fails_and_the_others_go_on() {
     let mut command = malloc("broken");
     let report = report(command.env("SUREFIT_MALLOC_MORE", text));
     let summary = rows(&report, 0);
-    assert_eq!(summary[0][1], "10 of 10");
+    assert_eq!(summary[0][1], "12 of 12");
     assert_eq!(
         (&summary[1][0], &summary[1][1]),
-        (&"broken".into(), &"0 of 10".into())
+        (&"broken".into(), &"0 of 12".into())
     );
     let notes = report["notes"].as_array().expect("notes");
     let says = |note: &Value| note.as_str().is_some_and(|note| note.contains("preload"));

@@ -240,7 +240,7 @@ mod tests {
         one.rows[2].cells[0].fail("it ended with signal 11".to_owned());
         let verdicts = verdicts(&one, true);
         assert_eq!(verdicts[..2], ["does not", "holds"]);
-        assert_eq!(verdicts[2], "holds on 12 of 13");
+        assert_eq!(verdicts[2], "holds on 14 of 15");
     }
 
     #[test]

@@ -123,6 +123,15 @@ impl Object {
         unsafe { first.write_volatile(self.tag) };
     }
 
+    /// Reads it from end to end: the sum of its bytes.
+    #[inline]
+    pub(super) fn read(&self) -> u64 {
+        // SAFETY: the object is live, and all of it is written (O1, O2).
+        let bytes =
+            unsafe { NonNull::slice_from_raw_parts(self.address, self.bytes as usize).as_ref() };
+        bytes.iter().map(|byte| u64::from(*byte)).sum()
+    }
+
     /// Frees it, and returns a number that depends on its size and on its first and last byte:
     /// another one if somebody else wrote to it.
     #[inline]
@@ -182,6 +191,7 @@ mod tests {
         assert_eq!(found(0, 1), found(0, 2));
         let mut beaten = Object::new(10, 255);
         beaten.beat(300);
+        assert_eq!(beaten.read(), 2550);
         assert_eq!(beaten.free(), found(10, 255));
     }
 

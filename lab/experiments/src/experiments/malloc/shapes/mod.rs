@@ -8,6 +8,8 @@
 //!          short threads  threads that live briefly and leave half of their objects to another
 //! sharing  active         threads write to small objects of their own: are two in one cache line?
 //!          passive        the same, and each thread begins with an object of another
+//! services documents      workers build trees of small objects, read them, and drop each other's
+//!          cache          eight phases of a cache, whose entries are several objects each
 //! growing  growing        buffers that realloc makes longer
 //! phases   phases         ten phases of other sizes: what is held for what lives
 //! recorded emacs, …       recorded programs
@@ -21,6 +23,7 @@ mod phases;
 mod random;
 pub(super) mod recorded;
 mod server;
+mod services;
 mod sharing;
 
 use anyhow::Result;
@@ -89,6 +92,8 @@ pub(super) const SHAPES: &[Shape] = &[
     Shape::made("short threads", server::short_threads),
     Shape::made("active sharing", sharing::active),
     Shape::made("passive sharing", sharing::passive),
+    Shape::made("documents", services::documents),
+    Shape::made("cache", services::cache),
     Shape::made("large", random::large),
     Shape::made("growing", growing::growing),
     Shape::made("phases", phases::phases),
