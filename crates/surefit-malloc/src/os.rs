@@ -77,9 +77,31 @@ pub(crate) fn choose() -> Option<Range> {
                 return base.map(|base| Range { base, bytes });
             }
         }
+        if let Some(range) = in_a_gap(bytes) {
+            return Some(range);
+        }
         bytes /= 2;
     }
     None
+}
+
+/// The second half of a gap of the kernel's choice, of so many bytes: where nothing is below what
+/// others map, as under valgrind, which maps upwards.
+fn in_a_gap(bytes: usize) -> Option<Range> {
+    keeping_errno(|| {
+        // SAFETY: a new private mapping at an address of the kernel's choice.
+        let at = unsafe { system::mmap(null_mut(), bytes, system::PROT_NONE, FLAGS, -1, 0) };
+        if at == system::MAP_FAILED {
+            return None;
+        }
+        unmap(at, bytes);
+        let first = (at.addr() + bytes / 2).next_multiple_of(ALIGN);
+        let base = NonNull::new(with_exposed_provenance_mut(first))?;
+        Some(Range {
+            base,
+            bytes: at.addr() + bytes - first,
+        })
+    })
 }
 
 /// Whether nothing is mapped in a range. If the process may not have so many addresses: whether
