@@ -5,7 +5,7 @@ use core::ptr::NonNull;
 use crate::misuse;
 use crate::process::{Own, heap_if_begun, units};
 use crate::thread::{own, with, with_some};
-use crate::word::{own_address, own_number};
+use crate::word::own_address;
 
 /// An object of `bytes` bytes aligned to `align`, a power of two (16 at least is given).
 #[inline]
@@ -34,8 +34,8 @@ pub(crate) fn allocate_zeroed(bytes: usize, align: usize) -> Option<NonNull<u8>>
 /// It is live, and nobody uses it any more. Misuse that is detected is reported instead.
 #[inline]
 pub(crate) unsafe fn free(object: *mut u8) {
-    // SAFETY: the number of this thread's instance, or 0; the object is the caller's.
-    if unsafe { units().put_back(own_number(), object) } {
+    // SAFETY: the word of this thread; the object is the caller's.
+    if own_address().is_some_and(|own| unsafe { units().put_back(own, object) }) {
         return;
     }
     // SAFETY: the caller's.

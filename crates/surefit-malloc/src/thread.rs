@@ -1,9 +1,9 @@
 //! The instance of each thread.
 //!
 //! ```text
-//! first call of a thread    joins: the instance's address and its number into words of the thread
+//! first call of a thread    joins: the instance's address into a word of the thread
 //! each allocation           compares the address with zero, and nothing else
-//! each free                 compares the number with that of the page's instance; no page has the number 0
+//! each free                 that too, and the instance's number with that of the page's instance
 //! the thread ends           leaves in the last round of destructors, so that all others have an instance
 //! after that                calls of the C library for the thread go through a group, under its lock
 //! ```
@@ -69,8 +69,7 @@ fn join(heap: &'static Heap) -> Option<ManuallyDrop<Own<'static>>> {
         GROUP.set(number / sharing % GROUPS + 1);
         return None;
     };
-    let number = joined.number();
-    set_own(joined.into_raw(), number);
+    set_own(joined.into_raw());
     // After the word is set: the C library may allocate.
     stay(1);
     own()

@@ -176,9 +176,10 @@ fn used(table: &mut Table, many: Many, scene: fn(usize) -> Scene) {
         black_box(s.local.defrag_hint(s.objects[51], 1));
     });
     constant("put_back", |s| {
-        let object = s.objects[51].as_ptr();
+        let (object, other) = (s.objects[51].as_ptr(), s.others.pop().expect("another"));
+        let own = core::mem::replace(&mut s.local, other).into_raw();
         // SAFETY: it is live, and freed once, by its thread.
-        black_box(unsafe { s.heap.units().put_back(s.local.number(), object) });
+        black_box(unsafe { s.heap.units().put_back(own, object) });
     });
     constant("grouped, allocate", |s| {
         let object = s.heap.grouped(0, |local| local.allocate(s.bytes, 8));

@@ -4,9 +4,10 @@
 //! Per class, an instance opens a page only if none of its pages has room and nothing has arrived:
 //! it has at most ⌈(H + U) / π'⌉ pages, where π' are the page-blocks that a full page has used at
 //! least (15/16 of π), H is the most live objects of the class, and U what others freed and did not
-//! deliver, b for each other instance. Maxima of the whole program do not divide by instances:
-//! objects may all be of one instance first, and of another later, while one of them keeps each
-//! page. So the pages of a class are these times the instances.
+//! deliver: for each other instance b, and what frees may put into its free list. The own free list
+//! is empty then. Maxima of the whole program do not divide by instances: objects may all
+//! be of one instance first, and of another later, while one of them keeps each page. So the pages
+//! of a class are these times the instances.
 //!
 //! A resize leaves an object in a page-block that is longer than its class's, if at most a quarter
 //! of it is more. So H, for a class of which objects are demanded, are the objects of all classes
@@ -100,9 +101,7 @@ pub fn certify<L>(demand: &[SharedDemand], threads: u32, grouped: bool) -> Resul
 fn units(demand: &[SharedDemand], threads: u32, grouped: bool) -> Option<usize> {
     let all = usize::from(places(threads)?);
     let instances = if grouped { all } else { all - GROUPS };
-    let undelivered = instances
-        .saturating_sub(1)
-        .checked_mul(usize::from(BATCH))?;
+    let others = instances.saturating_sub(1);
     let mut counts = [0_usize; CLASSES];
     let mut needs = Needs::default();
     for line in demand {
@@ -123,6 +122,7 @@ fn units(demand: &[SharedDemand], threads: u32, grouped: bool) -> Option<usize> 
         let within = Class::all().zip(counts);
         let mut within = within.filter(|(shorter, _)| shorter.fills(class.block_bytes()));
         let count = within.try_fold(0_usize, |all, (_, count)| all.checked_add(count))?;
+        let undelivered = others.checked_mul(usize::from(BATCH + class.kept()))?;
         let pages = count
             .checked_add(undelivered)?
             .div_ceil(usize::from(class.loose()) + 1);

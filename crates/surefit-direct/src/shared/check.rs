@@ -17,7 +17,7 @@ use super::memory::{EACH_FREE, Kind, Memory, Record, Span};
 use super::pool::check::Found;
 use super::sizes::Class;
 use super::source::Source;
-use chains::{free_of, list_of};
+use chains::{free_of, list_of, page_of};
 
 /// Verifies M4, P, R, I and C1.
 pub(super) fn check<L: RawMutex, S: Source>(common: &Common<L, S>) -> Result<(), Corruption> {
@@ -49,7 +49,7 @@ pub(super) fn check<L: RawMutex, S: Source>(common: &Common<L, S>) -> Result<(),
             Kind::Page(class) => listed += usize::from(check_page(common, span, class)?),
             Kind::Free => found.free_runs += 1,
             Kind::Nothing => found.nobodys += u64::from(check_buffered(common, span)?),
-            Kind::Run | Kind::Inside => {}
+            Kind::Run | Kind::Inside(_) => {}
         }
         found.nothing += u64::from(memory.record(span).kind() == Kind::Nothing);
         at += units;
@@ -127,7 +127,7 @@ fn units_of(memory: &Memory, span: Span) -> u32 {
     match record.kind() {
         Kind::Page(class) => u32::from(class.shape().units),
         Kind::Run | Kind::Free => record.units.get(),
-        Kind::Nothing | Kind::Inside => 1,
+        Kind::Nothing | Kind::Inside(_) => 1,
     }
 }
 
@@ -156,15 +156,19 @@ fn check_behind(memory: &Memory, unit: Span) -> Result<(), Corruption> {
 fn check_records(memory: &Memory, span: Span, top: Span) -> Result<u32, Corruption> {
     let (kind, units) = (memory.record(span).kind(), units_of(memory, span));
     let at = span.number() as usize;
-    ensure(kind != Kind::Inside, "P1", "a page has no beginning", at)?;
+    let begins = !matches!(kind, Kind::Inside(_));
+    ensure(begins, "P1", "a page has no beginning", at)?;
     ensure(
         units > 0 && units <= top.number() - span.number(),
         "P1",
         "a run leads over the top",
         at,
     )?;
-    let is_page = matches!(kind, Kind::Page(_));
-    if is_page {
+    let page = match kind {
+        Kind::Page(class) => Some(class),
+        _ => None,
+    };
+    if page.is_some() {
         let begins = memory.record(span).is_back(0);
         ensure(begins, "I2", "a page begins somewhere else", at)?;
     } else {
@@ -174,8 +178,8 @@ fn check_records(memory: &Memory, span: Span, top: Span) -> Result<u32, Corrupti
         let inside = memory.after(span, unit);
         let record = memory.record(inside);
         let last_of_free = kind == Kind::Free && unit == units - 1;
-        let sound = if is_page {
-            record.kind() == Kind::Inside && record.is_inside(unit)
+        let sound = if let Some(class) = page {
+            record.kind() == Kind::Inside(class) && record.is_inside(unit)
         } else {
             check_no_page(memory, inside)?;
             record.kind()
@@ -307,7 +311,7 @@ fn is_page_of(memory: &Memory, own: &Instance, class: Class, page: Span) -> bool
     record.and_then(Record::class) == Some(class)
 }
 
-/// Verifies I1: the current page, and the free list.
+/// Verifies the current page, I1 and L1.
 fn check_hand<L: RawMutex, S: Source>(
     common: &Common<L, S>,
     own: &Instance,
@@ -315,12 +319,8 @@ fn check_hand<L: RawMutex, S: Source>(
 ) -> Result<(), Corruption> {
     let (memory, page) = (common.memory(), own.current(class));
     let at = page.number() as usize;
-    if page == Span::NONE {
-        let empty = own.free_list(class).is_empty();
-        return ensure(empty, "I1", "a free list is of no page", at);
-    }
     ensure(
-        is_page_of(memory, own, class, page),
+        page == Span::NONE || is_page_of(memory, own, class, page),
         "I2",
         "the current page is of another class or instance",
         at,
@@ -329,18 +329,21 @@ fn check_hand<L: RawMutex, S: Source>(
         return Err(Corruption::new("I1", "a free list leads astray", at));
     };
     ensure(
-        held <= usize::from(memory.record(page).used()),
-        "I1",
-        "a free list has more than is used",
+        own.free_list(class).is_sound(class, held),
+        "L1",
+        "a free list has other room than it says",
         at,
     )?;
     // Two chains that share a page-block share all behind it.
-    let free = free_of(memory, page, class);
-    let shared = held > 0 && free.is_some_and(|(_, last_free)| last_free == last);
+    let ends = |chain: Option<(usize, *mut u8)>| chain.is_some_and(|(_, end)| end == last);
+    let others = common.joined().filter(|each| each.number() != own.number());
+    let in_page = page_of(memory, class, last).and_then(|page| free_of(memory, page, class));
+    let mut lists = others.map(|each| list_of(memory, each, class));
+    let shared = held > 0 && (ends(in_page) || lists.any(ends));
     ensure(
         !shared,
         "C1",
-        "a page-block is in a free list, and free in its page",
+        "a page-block is in a free list, and in another one or free in its page",
         at,
     )
 }

@@ -387,7 +387,7 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         }
     }
 
-    fn send(&self, own: &Instance, class: Class, to: u16, block: Free) {
+    pub(super) fn send(&self, own: &Instance, class: Class, to: u16, block: Free) {
         let batch = own.batch(to);
         if batch.to() != to {
             self.deliver(batch);
@@ -449,6 +449,7 @@ impl<L: RawMutex, S: Source> Common<L, S> {
     /// Leaves an instance: its remote frees are delivered, and memory that it does not need is
     /// given back.
     pub(super) fn leave(&self, own: &Instance) {
+        self.empty_free_lists(own);
         self.deliver_all(own);
         let nobody_else = self.checking();
         self.trim(own);

@@ -2,12 +2,14 @@
 //! the thread still has to deliver.
 //!
 //! ```text
-//! class:  free list ── of ── the current page          allocations take from the free list
+//! class:  free list        what the thread freed, and before that page-blocks of the current page
+//!         the current page                             fills the free list when it is empty
 //!         first … last: pages that are not full        the current page is none of them
 //!         full pages: in no list
 //! ```
 //! # Invariants
-//! - I1 The free list of a class holds page-blocks of its current page; they count as used.
+//! - I1 The free list of a class holds page-blocks of the class; they count as used in their pages,
+//!   whichever instance has those.
 //! - I2 A page of the instance is the current one of its class, or in the list of its class, or
 //!   full: more than [`Class::loose`] of its page-blocks are used.
 //! - I3 Units in the buffer belong to no page, object or run, and to no other thread.
@@ -21,7 +23,8 @@
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use super::chain::Chain;
+use super::chain::{Chain, Free};
+use super::free_list::FreeList;
 use super::memory::{Memory, Record, Span};
 use super::remote_frees::{Batch, Inbox, SLOTS};
 use super::sizes::{CLASSES, Class};
@@ -30,7 +33,7 @@ use super::sizes::{CLASSES, Class};
 pub(super) const BUFFERED: usize = 4;
 
 /// One of so many slow calls looks whether free memory is due.
-const SLOW: u16 = 32;
+const SLOW: u16 = 8;
 
 /// What an instance is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,16 +66,17 @@ impl State {
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(super) struct Instance {
-    free_lists: [Chain; CLASSES],
+    number: Cell<u16>,
+    slow: Cell<u16>,
+    buffered: Cell<usize>,
+    buffer: [Cell<Span>; BUFFERED],
+    arrived: Chain,
+    free: [Chain; CLASSES],
+    counts: [Cell<u32>; CLASSES],
     current: [Cell<Span>; CLASSES],
     first: [Cell<Span>; CLASSES],
     last: [Cell<Span>; CLASSES],
     outbox: [Batch; SLOTS],
-    buffer: [Cell<Span>; BUFFERED],
-    buffered: Cell<usize>,
-    number: Cell<u16>,
-    slow: Cell<u16>,
-    arrived: Chain,
     arrives: Arrives,
 }
 
@@ -138,7 +142,7 @@ impl Instance {
         self.arrives.state.store(to as u32, Ordering::SeqCst);
     }
 
-    /// The page whose page-blocks are in the free list.
+    /// The page that fills the free list.
     #[inline]
     pub(super) fn current(&self, class: Class) -> Span {
         self.current[class.index()].get()
@@ -152,8 +156,18 @@ impl Instance {
 
     /// The free list of a class.
     #[inline]
-    pub(super) fn free_list(&self, class: Class) -> &Chain {
-        &self.free_lists[class.index()]
+    pub(super) fn free_list(&self, class: Class) -> FreeList<'_> {
+        FreeList::new(&self.free[class.index()], &self.counts[class.index()])
+    }
+
+    /// F0: puts a page-block, in the unit of a record, into the free list of its class. Returns it
+    /// if there is no room, or that is no page.
+    #[inline]
+    pub(super) fn keep(&self, unit: &Record, block: Free) -> Result<(), Free> {
+        match unit.page_class() {
+            Some(class) => self.free_list(class).put(block),
+            None => Err(block),
+        }
     }
 
     /// The first page that is not full.

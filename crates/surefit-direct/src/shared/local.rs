@@ -190,11 +190,15 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
     #[inline]
     pub unsafe fn try_free(&self, object: NonNull<u8>) -> Result<(), Misuse> {
         let memory = self.common.memory();
-        let Some(record) = memory.record_around(object.as_ptr()) else {
+        let Some(unit) = memory.record_of(object.as_ptr()) else {
             return Err(Misuse::Foreign);
         };
         // SAFETY: the caller's; what is found to be misuse is not linked.
         let block = unsafe { Free::of(object) };
+        let Err(block) = self.own.keep(unit, block) else {
+            return Ok(());
+        };
+        let record = memory.first_record(unit);
         if record.owner() != self.own.number() {
             return match self.common.send_soon(self.own, record, block) {
                 Ok(()) => Ok(()),
@@ -286,7 +290,8 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
     /// Whether the program should move the object to a new place, if it can: its size-class has
     /// more than `most` not-full pages here (κ; 0 counts as 1), and the object lies in one that new
     /// objects of the class will not fill next. Large objects and those of other instances:
-    /// `false`. O(`most`).
+    /// `false`. O(`most`); the first question about a class also empties its free list into pages,
+    /// and from then on this thread's frees of the class go there.
     ///
     /// See [`DirectHeap::defrag_hint`](crate::DirectHeap::defrag_hint).
     #[must_use]
@@ -299,6 +304,11 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
         match record.class() {
             Some(class) if record.owner() == self.own.number() => {
                 let _nobody_else = self.common.checking();
+                if !self.own.free_list(class).is_passed_by() {
+                    // Else the new place would be what was freed last, in a page like this one.
+                    self.common.empty_free_list(self.own, class);
+                    self.own.free_list(class).pass_by();
+                }
                 self.own.lists(class, page, record) && self.is_behind(class, page, most.max(1))
             }
             _ => false,
@@ -323,6 +333,7 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
     /// # Complexity
     /// Linear in what is freed and given back.
     pub fn trim(&self) {
+        self.common.empty_free_lists(self.own);
         self.common.deliver_all(self.own);
         let _nobody_else = self.common.checking();
         self.common.trim(self.own);

@@ -45,14 +45,16 @@ pub(super) enum Kind {
     Run,
     /// The first unit of a free run, or the last one.
     Free,
-    /// A later unit of a page.
-    Inside,
+    /// A later unit of a page of a class.
+    Inside(Class),
 }
 
+// A unit of a page has the number of its class plus 1, and this bit if it is a later one. Without
+// the bit, no other kind is such a number.
 const NOTHING: u8 = 0;
-const RUN: u8 = 253;
-const FREE: u8 = 254;
-const INSIDE: u8 = 255;
+const RUN: u8 = 126;
+const FREE: u8 = 127;
+const INSIDE: u8 = 128;
 
 /// A number that one thread writes at a time, and that others may read meanwhile, for statistics.
 macro_rules! seen {
@@ -124,9 +126,15 @@ impl Record {
             NOTHING => Kind::Nothing,
             RUN => Kind::Run,
             FREE => Kind::Free,
-            INSIDE => Kind::Inside,
-            class => Class::at(class - 1).map_or(Kind::Nothing, Kind::Page),
+            _ if self.kind.get() < INSIDE => self.page_class().map_or(Kind::Nothing, Kind::Page),
+            _ => self.page_class().map_or(Kind::Nothing, Kind::Inside),
         }
+    }
+
+    /// The class of the page that the unit belongs to, be it the first one or a later one.
+    #[inline]
+    pub(super) fn page_class(&self) -> Option<Class> {
+        Class::at((self.kind.get() & !INSIDE).wrapping_sub(1))
     }
 
     /// Whether a free finds no page here (M4): no instance, no frees to spare, nothing that it
@@ -188,7 +196,7 @@ impl Record {
             Kind::Page(class) => class.byte() + 1,
             Kind::Run => RUN,
             Kind::Free => FREE,
-            Kind::Inside => INSIDE,
+            Kind::Inside(class) => (class.byte() + 1) | INSIDE,
         });
     }
 
@@ -390,16 +398,32 @@ impl Memory {
     /// page. `None` outside what is committed.
     #[inline]
     pub(super) fn record_around(&self, object: *mut u8) -> Option<&Record> {
+        self.record_of(object).map(|unit| self.first_record(unit))
+    }
+
+    /// The record of the unit that holds an address. `None` outside what is committed.
+    #[inline]
+    pub(super) fn record_of(&self, object: *mut u8) -> Option<&Record> {
         let offset = object.addr().wrapping_sub(self.base.addr().get());
         if offset >= self.committed.load(Ordering::Relaxed) {
             return None;
         }
         let at = (offset >> UNIT_SHIFT) * size_of::<Record>();
         // SAFETY: M2: a record of the region's, as in `record`.
-        let back = unsafe { self.records.byte_add(at).as_ref() }.back.get();
-        // SAFETY: as above: `open_page` wrote how far back the page begins, in the same region;
-        // else it is 0.
-        Some(unsafe { self.records.byte_add(at - usize::from(back)).as_ref() })
+        Some(unsafe { self.records.byte_add(at).as_ref() })
+    }
+
+    /// The record of the first unit of a page, of that of one of its units; of others the same.
+    #[inline]
+    pub(super) fn first_record(&self, unit: &Record) -> &Record {
+        let at = core::ptr::from_ref(unit).addr() - self.records.addr().get();
+        // SAFETY: M2: `open_page` wrote how far back the page begins, in the same region; else it
+        // is 0.
+        unsafe {
+            self.records
+                .byte_add(at - usize::from(unit.back.get()))
+                .as_ref()
+        }
     }
 
     /// As [`Memory::record_around`], its number.
@@ -427,7 +451,7 @@ impl Memory {
         #[expect(clippy::cast_possible_truncation, reason = "at most 16 units")]
         for unit in 1..units {
             let record = self.record(self.after(page, unit));
-            record.set_kind(Kind::Inside);
+            record.set_kind(Kind::Inside(class));
             record
                 .back
                 .set((unit as usize * size_of::<Record>()) as u16);

@@ -1,8 +1,10 @@
 //! n-CF(∞, ∞) without abstract addresses: raw pointers, many threads, objects that never move.
 //!
-//! Each thread has an *instance*: pages of its own for each size-class. What it allocates and frees
-//! itself needs no lock and no atomic read-modify-write; what other threads free of it (*remote
-//! frees*) arrives in batches.
+//! Each thread has an *instance*: pages of its own for each size-class. What it frees it allocates
+//! again, whoever allocated it before: memory that a thread just used serves it again, without a
+//! lock or an atomic read-modify-write. Its free lists have room for so much of it; more, and what
+//! they hold when it leaves, goes back to the pages. What other threads free of an instance there
+//! (*remote frees*) arrives in batches.
 //!
 //! ```text
 //! allocate(bytes):
@@ -14,8 +16,9 @@
 //!                                   a new page: a buffered unit, or the pool's             M1
 //!   over 32 KiB                     units of the pool, under its lock
 //! free(object):
-//!   record of its unit, by shift    its page is this instance's: into the page's list      F1, F4, F5
-//!                                   another's: into a batch for it; a full batch is sent
+//!   record of its unit, by shift    a page: into the free list of the class, while it has room  F0
+//!                                   else, of this instance: into the page's list      F1, F4, F5
+//!                                   of another: into a batch for it; a full batch is sent
 //!                                   a large object: back to the pool
 //! ```
 //!
@@ -24,7 +27,7 @@
 //! | `sizes` | request → class → β, π, units of a page |
 //! | `memory`, `chain` | the region, records of units, links in free page-blocks |
 //! | `runs`, `pool` | free units, under one lock: what goes back to the source after a delay, or as surplus |
-//! | `instance`, `small` | pages of one instance, and the automaton |
+//! | `instance`, `free_list`, `small` | pages and free lists of one instance, and the automaton |
 //! | `remote_frees` | frees by other threads |
 //! | `common`, `local`, `heap`, `units` | what all share, what a thread does, the heap, the quickest free |
 //! | `source`, `misuse` | where memory comes from; what is found wrong with a free |
@@ -45,10 +48,11 @@
 //!   and runs whose memory went back are joined until one is: O(1) for each of the latter, which
 //!   holds memory from then on.
 //! - Space: a class opens a page in an instance only if none of its pages there has room and
-//!   nothing has arrived. So an instance has at most ⌈(H + U) / π'⌉ pages of a class, π' the least
-//!   that a full page has used (15/16 of π), H the most objects of the class that were live or in a
-//!   batch at once, U the page-blocks in the batches of other threads: at most b = [`BATCH`] for
-//!   each other thread. See [`certify`].
+//!   nothing has arrived, and its free list is empty. So an instance has at most ⌈(H + U) / π'⌉
+//!   pages of a class, π' the least that a full page has used (15/16 of π), H the most objects of
+//!   the class that were live at once, U the page-blocks that other threads freed and have in their
+//!   batches and free lists: for each other thread at most b = [`BATCH`], and 128, or 16 KiB of
+//!   them. See [`certify`].
 //!
 //! # Departures
 //! κ is ∞: F2 and F3 never happen. Pages that were full queue at the end of their class, so that
@@ -65,6 +69,7 @@ mod chain;
 mod check;
 #[allow(unsafe_code, reason = "instances in the region")]
 mod common;
+mod free_list;
 #[allow(unsafe_code, reason = "the region and its tables")]
 mod heap;
 mod instance;

@@ -41,6 +41,8 @@ pub(super) struct Shape {
     pub(super) blocks: u16,
     /// Units of a page.
     pub(super) units: u8,
+    /// Page-blocks that frees may put into a free list.
+    kept: u8,
 }
 
 impl Class {
@@ -82,6 +84,11 @@ impl Class {
     #[inline]
     pub(super) const fn block_bytes(self) -> usize {
         self.shape().block_bytes as usize
+    }
+
+    /// The most page-blocks that a thread's own frees leave in its free list.
+    pub(super) const fn kept(self) -> u16 {
+        self.shape().kept as u16
     }
 
     /// How many page-blocks of a full page are used when it counts as not full again: at least 1/16
@@ -137,6 +144,9 @@ impl Class {
         let Some(mut class) = Self::of(bytes) else {
             return None;
         };
+        if align <= GRANULE {
+            return Some(class);
+        }
         if align > UNIT_BYTES {
             return None;
         }
@@ -166,6 +176,10 @@ const fn bytes_of(index: usize) -> usize {
 /// The most units of a page.
 const MOST_UNITS: usize = 16;
 
+/// The most page-blocks, and about the most bytes of them, that frees may put into a free list:
+/// enough for what a program drops and makes anew at once, few enough that pages do empty.
+const KEPT: (usize, usize) = (128, 16 << 10);
+
 /// The shortest page that wastes at most 1/32 behind its last page-block and has enough of them;
 /// else the one that wastes least.
 const fn shape_of(bytes: usize) -> Shape {
@@ -183,11 +197,18 @@ const fn shape_of(bytes: usize) -> Shape {
         }
         units += 1;
     }
+    let kept = KEPT.1 / bytes;
+    let kept = match kept {
+        0 => 1,
+        _ if kept > KEPT.0 => KEPT.0,
+        _ => kept,
+    };
     #[expect(clippy::cast_possible_truncation, reason = "at most 16 units of 8 KiB")]
     Shape {
         block_bytes: bytes as u32,
         blocks: (best * UNIT_BYTES / bytes) as u16,
         units: best as u8,
+        kept: kept as u8,
     }
 }
 

@@ -2,12 +2,13 @@
 //!
 //! ```text
 //! allocate: free list?               take one                                       M2, M3
-//!   else the current page            take what was freed in it, or never used
+//!   else the current page            fill the list with what was freed in it, or never used
 //!   else remote frees                do some of them, and look again
 //!   else the first not-full page     becomes the current one
 //!   else more remote frees           from the beginning
 //!   else open a page                                                                M1
-//! free: its page's list              used − 1 > watch: that is all                  F1
+//! free: the free list of the class   while it has room                              F0
+//!   else its page's list             used − 1 > watch: that is all                  F1
 //!   else enough free in a full page  now the last of the not-full pages            F4
 //!   else last object                 the page goes back, unless it is the current   F5
 //! ```
@@ -18,7 +19,7 @@
 
 use lock_api::RawMutex;
 
-use super::chain::{Chain, Free};
+use super::chain::Free;
 use super::common::Common;
 use super::instance::Instance;
 use super::memory::{EACH_FREE, Record, Span};
@@ -88,11 +89,15 @@ impl<L: RawMutex, S: Source> Common<L, S> {
             let some = (OPENED_AT_ONCE / class.block_bytes()).clamp(1, usize::from(left));
             #[expect(clippy::cast_possible_truncation, reason = "at most 256")]
             let some = some as u16;
-            list.fill(&self.memory().new_blocks(page, class, opened, some));
+            list.fill(
+                class,
+                &self.memory().new_blocks(page, class, opened, some),
+                some,
+            );
             record.opened.set(opened + some);
             record.set_used(record.used() + some);
         } else {
-            list.fill(&record.free);
+            list.fill(class, &record.free, opened - record.used());
             record.set_used(opened);
         }
         list.pop()
@@ -234,11 +239,11 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         true
     }
 
-    /// Gives back what an instance keeps without objects in it: free lists, pages, its buffer.
+    /// Gives back what an instance without free lists keeps, without objects in it: pages, its
+    /// buffer.
     pub(super) fn trim(&self, own: &Instance) {
         self.drain(own);
         for class in Class::all() {
-            self.empty_free_list(own, class);
             let page = own.current(class);
             if page != Span::NONE && self.memory().record(page).used() == 0 {
                 own.set_current(class, Span::NONE);
@@ -250,17 +255,33 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         }
     }
 
-    fn empty_free_list(&self, own: &Instance, class: Class) {
+    /// Frees what is in the free lists of an instance, as far as it is others', into batches.
+    pub(super) fn empty_free_lists(&self, own: &Instance) {
+        Class::all().for_each(|class| self.empty_free_list(own, class));
+    }
+
+    /// Frees what is in a free list.
+    pub(super) fn empty_free_list(&self, own: &Instance, class: Class) {
         // In a heap that checks each free it is always empty, and the thread that claimed the
         // instance may look meanwhile.
         if own.free_list(class).is_empty() {
             return;
         }
-        let list: Chain = own.free_list(class).take();
-        let record = self.memory().record(own.current(class));
-        while let Some(block) = list.pop() {
-            record.free.push(block);
-            record.set_used(record.used() - 1);
+        let blocks = own.free_list(class).take();
+        while let Some(block) = blocks.pop() {
+            self.put_any(own, class, block);
+        }
+    }
+
+    /// Frees a page-block of a class into its page, or into a batch if that is another instance's.
+    fn put_any(&self, own: &Instance, class: Class, block: Free) {
+        let Some(record) = self.memory().record_around(block.address()) else {
+            return;
+        };
+        if record.owner() != own.number() {
+            self.send(own, class, record.owner(), block);
+        } else if let Err(block) = record.put_back(block) {
+            self.put(own, class, self.memory().span_of(record), record, block);
         }
     }
 }

@@ -138,7 +138,7 @@ impl<L: RawMutex + Sync, S: Source> SharedDirect<'_, L, S> {
                     stats.count_free(bytes(u64::from(units)));
                     units
                 }
-                Kind::Nothing | Kind::Inside => 1,
+                Kind::Nothing | Kind::Inside(_) => 1,
             });
         }
         drop(pool);

@@ -3,6 +3,7 @@
 use core::ptr::NonNull;
 
 use super::chain::Free;
+use super::instance::Instance;
 use super::memory::Memory;
 
 /// Where the units of a [`SharedDirect`](super::SharedDirect) are, or of no heap: an allocator of a
@@ -49,21 +50,28 @@ impl<'m> Units<'m> {
         Self(memory)
     }
 
-    /// F1 alone: frees an object of the instance with a [number](super::Local::number), in a page
-    /// that holds others and is not full. `false`, and nothing was done, if that is not so, or it
-    /// is null: ask [`try_free`](super::Local::try_free). O(1).
+    /// F0 and F1 alone: frees an object into the free list of its class, if that has room, or into
+    /// a page of the instance that holds others and is not full. `false`, and nothing was done, if
+    /// neither is so, or it is null: ask [`try_free`](super::Local::try_free). O(1).
     ///
     /// # Safety
-    /// As there; the instance is this thread's, or the number 0.
+    /// As there; `own` came from [`into_raw`](super::Local::into_raw), and the instance is this
+    /// thread's.
     #[inline]
-    pub unsafe fn put_back(self, own: u16, object: *mut u8) -> bool {
-        let Some(record) = self.0.record_around(object) else {
+    pub unsafe fn put_back(self, own: NonNull<u8>, object: *mut u8) -> bool {
+        // SAFETY: the caller's.
+        let own: &Instance = unsafe { own.cast().as_ref() };
+        let Some(unit) = self.0.record_of(object) else {
             return false;
         };
         // SAFETY: inside the region, so not null; the caller's; if it is no such object, it is not
         // used here.
         let block = unsafe { Free::of(NonNull::new_unchecked(object)) };
-        // M4: what is no page is owned by 0, and F1 is never enough for it.
-        record.owner() == own && record.put_back(block).is_ok()
+        let Err(block) = own.keep(unit, block) else {
+            return true;
+        };
+        let record = self.0.first_record(unit);
+        // M4: what is no page is owned by 0.
+        record.owner() == own.number() && record.put_back(block).is_ok()
     }
 }

@@ -44,9 +44,16 @@ pub(super) fn free_of(memory: &Memory, page: Span, class: Class) -> Option<(usiz
 
 /// The free list of a class of an instance.
 pub(super) fn list_of(memory: &Memory, own: &Instance, class: Class) -> Option<(usize, *mut u8)> {
-    let (most, page) = (usize::from(class.shape().blocks), own.current(class));
+    let most = usize::from(class.shape().blocks.max(class.kept()));
     let first = own.free_list(class).first().cast();
     walk(memory, first, most, |at| {
-        is_block_of(memory, page, class, at)
+        page_of(memory, class, at).is_some()
     })
+}
+
+/// The page of the page-block of a class that begins at an address, if one does.
+pub(super) fn page_of(memory: &Memory, class: Class, block: *mut u8) -> Option<Span> {
+    let page = memory.around(block)?;
+    let is_page = memory.record(page).class() == Some(class);
+    (is_page && is_block_of(memory, page, class, block)).then_some(page)
 }

@@ -10,7 +10,7 @@ use super::super::instance::{Instance, State};
 use super::super::remote_frees::Batch;
 use super::super::sizes::{Class, GRANULE, UNIT_BYTES};
 use super::super::source::Source;
-use super::chains::{free_of, is_block_of, list_of, walk};
+use super::chains::{free_of, list_of, page_of, walk};
 
 /// Verifies I4, I6, and C1 for what is on its way to an instance. Linear in that, and in the
 /// instances.
@@ -114,10 +114,9 @@ fn class_of<L: RawMutex, S: Source>(
     block: *mut u8,
 ) -> Option<Class> {
     let memory = common.memory();
-    let page = memory.around(block)?;
-    let record = memory.record(page);
+    let record = memory.record_around(block)?;
     let class = record.class().filter(|_| record.owner() == to.number())?;
-    is_block_of(memory, page, class, block).then_some(class)
+    page_of(memory, class, block).map(|_| class)
 }
 
 /// Verifies a chain of page-blocks that others freed of an instance (C1). Returns the last one.
@@ -139,8 +138,8 @@ fn check_chain<L: RawMutex, S: Source>(
     let ends = |chain: Option<(usize, *mut u8)>| chain.is_some_and(|(_, end)| end == last);
     // Two chains that share a page-block share all behind it.
     let shared = of_class.is_some_and(|(page, class)| {
-        let in_list = to.current(class) == page && ends(list_of(memory, to, class));
-        in_list || ends(free_of(memory, page, class))
+        let mut lists = common.joined().map(|each| list_of(memory, each, class));
+        lists.any(ends) || ends(free_of(memory, page, class))
     });
     ensure(!shared, "C1", "a page-block is free, and on its way", at)?;
     Ok(Some(last))

@@ -46,7 +46,13 @@ impl<'h> World<'h> {
         let of_page = |object: &NonNull<u8>| memory.around(object.as_ptr()) == Some(own_page);
         let (mine, rest): (Vec<_>, Vec<_>) = objects.into_iter().partition(of_page);
         let objects = rest;
-        for object in mine.into_iter().chain(freed) {
+        for object in mine {
+            // SAFETY: it is live, and freed into its page.
+            let block = unsafe { chain::Free::of(object) };
+            memory.record(own_page).put_back(block).unwrap();
+        }
+        // These are of other pages, too, and go into the free list.
+        for object in freed {
             free(&own, object).unwrap();
         }
         check(heap);
@@ -134,7 +140,7 @@ fn freed_objects_that_were_written_to_are_told() {
             },
         ];
         for word in words {
-            damaged(&["C1", "I1", "I4", "I6"], |world| {
+            damaged(&["C1", "I1", "I4", "I6", "L1"], |world| {
                 let block = world.chains()[chain];
                 write(block, word(world, block));
             });
@@ -147,7 +153,7 @@ fn a_page_block_in_two_chains_is_told() {
     // Each chain but the first leads on to the first page-block of another one.
     for from in 0..5 {
         for to in (0..5).filter(|to| *to != from) {
-            damaged(&["C1", "I1", "I2", "I4", "I6"], |world| {
+            damaged(&["C1", "I1", "I2", "I4", "I6", "L1"], |world| {
                 let chains = world.chains();
                 write(chains[from], chains[to].addr());
             });
@@ -251,7 +257,7 @@ fn damaged_records_are_told() {
         (0, |record| record.opened.set(u16::MAX), "I2"),
         (0, |record| record.set_watch(record.watch.get() + 1), "I2"),
         (1, |record| record.set_used(2), "M4"),
-        (1, |record| record.set_kind(Kind::Inside), "P1"),
+        (1, |record| record.set_kind(Kind::Inside(class())), "P1"),
         (1, |record| record.set_kind(Kind::Nothing), "P3"),
         (2, |record| record.units.set(3), "P1"),
         (2, |record| record.units.set(u32::MAX), "P1"),

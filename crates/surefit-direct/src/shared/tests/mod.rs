@@ -10,6 +10,7 @@ mod exact;
 mod flips;
 mod joined;
 mod model;
+mod reused;
 mod served;
 mod source;
 mod wanted;
@@ -293,24 +294,22 @@ fn an_instance_is_a_word_of_its_thread() {
     let mut memory = region(1 << 20);
     let heap: SharedDirect<'_, RawMutex> = SharedDirect::new(&mut memory, SETTINGS).unwrap();
     let joined = heap.join().unwrap();
-    let number = joined.number();
     let own = joined.into_raw();
     // SAFETY: from `into_raw`, and only used here.
     let local = unsafe { Local::from_raw(&heap, own) };
     let objects: Vec<_> = (0..50).map(|_| local.allocate(900, 16).unwrap()).collect();
     // SAFETY: as above; the objects are live.
-    let put_back =
-        |object: &&NonNull<u8>| unsafe { heap.units().put_back(number, object.as_ptr()) };
-    // The others are of full pages, or the last of their page.
+    let put_back = |object: &&NonNull<u8>| unsafe { heap.units().put_back(own, object.as_ptr()) };
+    // The free list has no room for the others, which are of full pages, or the last of their page.
     let freed = objects.iter().filter(put_back).count();
     assert!((10..50).contains(&freed), "{freed}");
     // SAFETY: as above; null is no object.
-    assert!(!unsafe { heap.units().put_back(number, core::ptr::null_mut()) });
+    assert!(!unsafe { heap.units().put_back(own, core::ptr::null_mut()) });
     let large = local.allocate(40_000, 16).unwrap();
-    // SAFETY: as above; no instance has the number 0, and no page belongs to it.
-    assert!(!unsafe { heap.units().put_back(0, large.as_ptr()) });
+    // SAFETY: as above; it is in no page.
+    assert!(!unsafe { heap.units().put_back(own, large.as_ptr()) });
     // SAFETY: as above; there is no unit.
-    assert!(!unsafe { Units::none().put_back(0, large.as_ptr()) });
+    assert!(!unsafe { Units::none().put_back(own, large.as_ptr()) });
     let none = Units::none().into_raw();
     // SAFETY: from `into_raw`.
     assert_eq!(unsafe { Units::from_raw(none) }.into_raw(), none);

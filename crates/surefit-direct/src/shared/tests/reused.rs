@@ -1,0 +1,89 @@
+//! Free lists: what a thread freed serves it again, and only so much of it.
+
+use super::super::instance::Instance;
+use super::super::sizes::Class;
+use super::*;
+
+fn list_of(local: &Local<'_, RawMutex>, heap: &Heap<'_, Fixed>, bytes: usize) -> usize {
+    let own: &Instance = heap.common().instance(local.number());
+    let class = Class::of(bytes).unwrap();
+    let list = chain_of(own, class);
+    // SAFETY: nobody uses the heap meanwhile.
+    let list = core::mem::ManuallyDrop::new(unsafe { chain::Chain::from_raw(list) });
+    list.addresses(usize::MAX).count()
+}
+
+fn chain_of(own: &Instance, class: Class) -> *mut chain::Block {
+    own.free_list(class).first()
+}
+
+#[test]
+fn what_a_thread_freed_is_allocated_next_whoever_allocated_it() {
+    let mut memory = region(4 << 20);
+    let heap: Heap<'_, Fixed> = SharedDirect::new(&mut memory, SETTINGS).unwrap();
+    let (local, other) = (heap.join().unwrap(), heap.join().unwrap());
+    for bytes in [33, 100, 1000, 5000, 20_000] {
+        // Each has a free list.
+        let (mine, theirs) = (
+            local.allocate(bytes, 16).unwrap(),
+            other.allocate(bytes, 16).unwrap(),
+        );
+        let freed = [mine, theirs];
+        for (by, object) in [(&local, theirs), (&other, mine)] {
+            free(by, object).unwrap();
+            check(&heap);
+            assert_eq!(by.allocate(bytes, 16), Some(object), "{bytes}");
+        }
+        assert_ne!(freed[0], freed[1]);
+        free(&other, mine).unwrap();
+        free(&local, theirs).unwrap();
+        check(&heap);
+    }
+    for local in [local, other] {
+        local.trim();
+        check(&heap);
+    }
+    assert_eq!((heap.stats().allocated, heap.stats().active), (0, 0));
+}
+
+#[test]
+fn a_free_list_takes_so_many_frees_and_no_more() {
+    let mut memory = region(16 << 20);
+    let heap: Heap<'_, Fixed> = SharedDirect::new(&mut memory, SETTINGS).unwrap();
+    let local = heap.join().unwrap();
+    for (bytes, most) in [
+        (16, 128),
+        (128, 128),
+        (1024, 16),
+        (8192, 2),
+        (LARGEST_BLOCK, 1),
+    ] {
+        let objects: Vec<_> = (0..1000).map_while(|_| local.allocate(bytes, 16)).collect();
+        let before = list_of(&local, &heap, bytes);
+        for object in objects {
+            free(&local, object).unwrap();
+        }
+        assert_eq!(list_of(&local, &heap, bytes), before.max(most), "{bytes}");
+        check(&heap);
+        local.trim();
+        assert_eq!(list_of(&local, &heap, bytes), 0);
+        assert_eq!(heap.stats().active, 0);
+    }
+}
+
+#[test]
+fn who_leaves_sends_what_others_allocated() {
+    let mut memory = region(2 << 20);
+    let heap: Heap<'_, Fixed> = SharedDirect::new(&mut memory, SETTINGS).unwrap();
+    let (local, other) = (heap.join().unwrap(), heap.join().unwrap());
+    let objects: Vec<_> = (0..100).map(|_| other.allocate(64, 16).unwrap()).collect();
+    free(&local, local.allocate(64, 16).unwrap()).unwrap();
+    drop(other);
+    for object in objects {
+        free(&local, object).unwrap();
+    }
+    assert!(list_of(&local, &heap, 64) >= 100);
+    drop(local);
+    check(&heap);
+    assert_eq!((heap.stats().allocated, heap.stats().active), (0, 0));
+}
