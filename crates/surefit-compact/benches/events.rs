@@ -325,7 +325,7 @@ fn f5_releases_the_page(scene: Box<Scene>) -> Box<Scene> {
     free(scene)
 }
 
-#[library_benchmark(setup = free_moves_twice, config = budget(750))]
+#[library_benchmark(setup = free_moves_twice, config = budget(760))]
 #[bench::thousand(1_000)]
 #[bench::million(1_000_000)]
 fn holes_two_moves(scene: Box<Scene>) -> Box<Scene> {

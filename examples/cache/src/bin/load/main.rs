@@ -57,6 +57,14 @@ struct Options {
     /// Only these servers, as in surefit,malloc.
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
+    /// Another Redis, as in 'mine=/opt/redis-server --activedefrag yes'. May be given more than
+    /// once.
+    #[arg(long, value_name = "NAME=PROGRAM ARGUMENT…")]
+    redis: Vec<String>,
+    /// How long a server may give memory back before it is measured, in milliseconds; by default
+    /// that of the size.
+    #[arg(long)]
+    settle_ms: Option<u64>,
     /// A folder for load.json and load.svg.
     #[arg(long)]
     out: Option<PathBuf>,
@@ -73,30 +81,32 @@ impl Options {
             budget: self.budget_mb.unwrap_or(budget_mb) << 20,
             first_bytes: self.first_bytes,
             steady,
-            settle_ms,
+            settle_ms: self.settle_ms.unwrap_or(settle_ms),
         }
     }
 
-    fn subjects(&self) -> Vec<Subject> {
+    fn subjects(&self) -> anyhow::Result<Vec<Subject>> {
         let is_wanted =
             |subject: &Subject| self.only.is_empty() || self.only.contains(&subject.name);
-        Subject::all().into_iter().filter(is_wanted).collect()
+        let known = Subject::all().into_iter().filter(is_wanted).map(Ok);
+        let named = self.redis.iter().map(|text| Subject::redis(text));
+        known.chain(named).collect()
     }
 }
 
 fn main() -> anyhow::Result<()> {
     let options = Options::parse();
-    let load = options.load();
+    let (load, subjects) = (options.load(), options.subjects()?);
     let mut report = Report::new(load.clone(), options.rounds);
     for round in 1..=options.rounds {
-        for subject in options.subjects() {
+        for subject in &subjects {
             if let Some(missing) = subject.missing() {
                 if round == 1 {
                     println!("NOT RUN: {} ({missing})", subject.name);
                 }
                 continue;
             }
-            let run = play::play(&subject, &load)
+            let run = play::play(subject, &load)
                 .with_context(|| format!("the load against {}", subject.name))?;
             report.add(&subject.name, run);
         }

@@ -20,8 +20,11 @@ const LIBRARIES: [&str; 3] = ["/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/l
 enum Kind {
     /// This example, on one of its stores.
     Ours { store: &'static str },
-    /// Redis.
-    Redis,
+    /// Redis: the program and its further arguments.
+    Redis {
+        program: PathBuf,
+        arguments: Vec<String>,
+    },
 }
 
 /// A server, and a library that is preloaded into it.
@@ -41,9 +44,13 @@ impl Subject {
         }
     }
 
-    /// Every server that can be compared.
+    /// Every server that can be compared without being named.
     pub(crate) fn all() -> Vec<Self> {
         let ours = |store| Kind::Ours { store };
+        let redis = || Kind::Redis {
+            program: REDIS.into(),
+            arguments: Vec::new(),
+        };
         vec![
             Self::new("surefit", ours("surefit"), None),
             Self::new("tlsf", ours("tlsf"), None),
@@ -51,16 +58,30 @@ impl Subject {
             Self::new("malloc-mimalloc", ours("malloc"), Some("libmimalloc.so.2")),
             // Debian's redis-server is linked with libjemalloc; a library before it takes its
             // place.
-            Self::new("redis-jemalloc", Kind::Redis, None),
-            Self::new("redis-glibc", Kind::Redis, Some("libc.so.6")),
-            Self::new("redis-mimalloc", Kind::Redis, Some("libmimalloc.so.2")),
+            Self::new("redis-jemalloc", redis(), None),
+            Self::new("redis-glibc", redis(), Some("libc.so.6")),
+            Self::new("redis-mimalloc", redis(), Some("libmimalloc.so.2")),
         ]
+    }
+
+    /// A Redis that was built elsewhere, of `NAME=PROGRAM ARGUMENT…`: the words are separated by
+    /// spaces.
+    pub(crate) fn redis(text: &str) -> anyhow::Result<Self> {
+        let (name, command) = text.split_once('=').unwrap_or_default();
+        let mut words = command.split_whitespace().map(String::from);
+        let Some(program) = words.next().filter(|_| !name.is_empty()) else {
+            bail!("`{text}` is not NAME=PROGRAM, as in mine=/usr/bin/redis-server");
+        };
+        let (program, arguments) = (program.into(), words.collect());
+        Ok(Self::new(name, Kind::Redis { program, arguments }, None))
     }
 
     /// What is not installed, if something is missing.
     pub(crate) fn missing(&self) -> Option<String> {
-        if matches!(self.kind, Kind::Redis) && !Path::new(REDIS).exists() {
-            return Some(format!("no {REDIS}"));
+        if let Kind::Redis { program, .. } = &self.kind
+            && !program.exists()
+        {
+            return Some(format!("no {}", program.display()));
         }
         let library = self.preload?;
         library_path(library)
@@ -70,9 +91,9 @@ impl Subject {
 
     /// Starts the server on a free port.
     pub(crate) fn start(&self) -> anyhow::Result<Server> {
-        let mut command = match self.kind {
+        let mut command = match &self.kind {
             Kind::Ours { store } => ours(store)?,
-            Kind::Redis => redis()?,
+            Kind::Redis { program, arguments } => redis(program, arguments),
         };
         if let Some(library) = self.preload {
             let path = library_path(library).with_context(|| format!("no {library}"))?;
@@ -109,11 +130,12 @@ fn ours(store: &str) -> anyhow::Result<Command> {
 }
 
 /// Redis as a cache: nothing is written to disk.
-fn redis() -> anyhow::Result<Command> {
-    let mut command = Command::new(REDIS);
+fn redis(program: &Path, arguments: &[String]) -> Command {
+    let mut command = Command::new(program);
     command.args(["--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]);
+    command.args(arguments);
     command.current_dir(std::env::temp_dir());
-    Ok(command)
+    command
 }
 
 fn library_path(name: &str) -> Option<PathBuf> {
