@@ -23,7 +23,7 @@ use super::misuse::Misuse;
 use super::pool::purge::{LEAST_SPARSE, Outgoing};
 use super::pool::{Pool, Taken};
 use super::remote_frees::Batch;
-use super::sizes::{Class, UNIT_BYTES};
+use super::sizes::Class;
 use super::source::Source;
 
 /// Instances shared by threads that have none of their own, each under a lock.
@@ -486,13 +486,7 @@ impl<L: RawMutex, S: Source> Common<L, S> {
     /// The bytes of a live object, all of which the program may use; `None` if no object begins
     /// there, as far as records show.
     pub(super) fn usable_bytes(&self, object: *mut u8) -> Option<usize> {
-        let page = self.memory.around(object)?;
-        let record = self.memory.record(page);
-        let offset = self.memory.offset_in(page, object);
-        match record.kind() {
-            Kind::Page(class) if offset % class.block_bytes() == 0 => Some(class.block_bytes()),
-            Kind::Run if offset == 0 => Some(record.units.get() as usize * UNIT_BYTES),
-            _ => None,
-        }
+        let record = self.memory.record_around(object)?;
+        self.memory.object_bytes(record, object)
     }
 }

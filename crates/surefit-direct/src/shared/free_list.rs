@@ -4,13 +4,12 @@
 //! ```text
 //! filled from the current page     room for what the class may keep, less what it holds
 //! allocate                         takes the last one that came; room for one more
-//! free                             while there is room, and at most FREES times in all
+//! free                             while there is room; one of FREES frees is a slow call
 //! no room                          into the page of the page-block, as F1 says
 //! ```
-//! After [`FREES`] frees it takes no more until it is filled again: so of the calls of a thread
-//! that allocates and frees in turn, one now and then looks whether free memory is due. Nor does
-//! the list of a class of whose objects the program asks whether to move them: new places shall not
-//! lie in the pages that it empties.
+//! So of the calls of a thread that allocates and frees in turn, one now and then looks whether
+//! free memory is due. The list of a class of whose objects the program asks whether to move them
+//! takes no frees: new places shall not lie in the pages that it empties.
 //!
 //! # Invariant
 //! - L1 Its room is what the class may keep ([`Class::kept`]) less what it holds, if that is more,
@@ -22,7 +21,7 @@ use core::cell::Cell;
 use super::chain::{Block, Chain, Free};
 use super::sizes::Class;
 
-/// Frees that it takes until it is filled again.
+/// Frees that it takes until one is slow.
 const FREES: u32 = 512;
 
 /// One place in the high half of `counts`.
@@ -44,7 +43,7 @@ pub(super) struct FreeList<'i> {
 
 impl<'i> FreeList<'i> {
     /// The list of these page-blocks. Of `counts` the high half is the room, a signed number, and
-    /// the low half how many frees it takes still.
+    /// the low half how many frees it takes until one is slow.
     #[inline]
     pub(super) fn new(blocks: &'i Chain, counts: &'i Cell<u32>) -> Self {
         Self { blocks, counts }
@@ -70,7 +69,7 @@ impl<'i> FreeList<'i> {
     }
 
     /// Puts a page-block of the class in front, or returns it: there is no room, or it
-    /// is used up.
+    /// is run down.
     #[inline]
     pub(super) fn put(self, block: Free) -> Result<(), Free> {
         let counts = self.counts.get().wrapping_sub(PLACE | 1);
@@ -80,6 +79,20 @@ impl<'i> FreeList<'i> {
         self.counts.set(counts);
         self.blocks.push(block);
         Ok(())
+    }
+
+    /// Whether it has room, and yet takes no free until it is [wound up](FreeList::wind_up).
+    #[inline]
+    pub(super) fn is_run_down(self) -> bool {
+        let counts = self.counts.get();
+        counts & NO_FREES == 0 && (1..1 << 15).contains(&(counts / PLACE))
+    }
+
+    /// Has it take frees again if it is run down.
+    pub(super) fn wind_up(self) {
+        if self.is_run_down() {
+            self.counts.set(self.counts.get() | FREES);
+        }
     }
 
     /// Gives it, which is empty, all `count` page-blocks of a chain.

@@ -160,6 +160,13 @@ impl Instance {
         FreeList::new(&self.free[class.index()], &self.counts[class.index()])
     }
 
+    /// Whether the free list of the class of a unit is to be wound up.
+    #[inline]
+    pub(super) fn is_run_down(&self, unit: &Record) -> bool {
+        let list = unit.page_class().map(|class| self.free_list(class));
+        list.is_some_and(FreeList::is_run_down)
+    }
+
     /// F0: puts a page-block, in the unit of a record, into the free list of its class. Returns it
     /// if there is no room, or that is no page.
     #[inline]

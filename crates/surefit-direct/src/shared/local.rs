@@ -9,7 +9,7 @@ use lock_api::RawMutex;
 use super::chain::Free;
 use super::common::{Common, GROUPS};
 use super::instance::Instance;
-use super::memory::{Kind, Span};
+use super::memory::{Record, Span};
 use super::misuse::Misuse;
 use super::sizes::{Class, GRANULE, UNIT_BYTES};
 use super::source::{Fixed, Source};
@@ -198,6 +198,9 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
         let Err(block) = self.own.keep(unit, block) else {
             return Ok(());
         };
+        if self.own.is_run_down(unit) {
+            return self.free_and_look(unit, block);
+        }
         let record = memory.first_record(unit);
         if record.owner() != self.own.number() {
             return match self.common.send_soon(self.own, record, block) {
@@ -209,6 +212,19 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
             Ok(()) => Ok(()),
             Err(block) => self.common.free_slowly(self.own, record, block),
         }
+    }
+
+    /// Frees a page-block into the free list that is run down, and looks whether memory is due.
+    #[cold]
+    #[inline(never)]
+    fn free_and_look(&self, unit: &Record, block: Free) -> Result<(), Misuse> {
+        if let Some(class) = unit.page_class() {
+            self.own.free_list(class).wind_up();
+        }
+        let kept = self.own.keep(unit, block);
+        self.common.look(self.own);
+        // It has room.
+        kept.map_err(|_| Misuse::NoObject)
     }
 
     /// Changes the size of an object of this heap to `bytes`, and keeps the alignment `align` that
@@ -234,16 +250,12 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
         bytes: usize,
         align: usize,
     ) -> Result<Option<NonNull<u8>>, Misuse> {
-        let had = self.common.usable_bytes(object.as_ptr());
-        let Some(had) = had else {
-            let inside = self.common.memory().around(object.as_ptr()).is_some();
-            return Err(if inside {
-                Misuse::NoObject
-            } else {
-                Misuse::Foreign
-            });
-        };
-        if align.is_power_of_two() && self.resize_in_place(object, had, bytes, align) {
+        let memory = self.common.memory();
+        let record = memory.record_around(object.as_ptr());
+        let record = record.ok_or(Misuse::Foreign)?;
+        let had = memory.object_bytes(record, object.as_ptr());
+        let had = had.ok_or(Misuse::NoObject)?;
+        if align.is_power_of_two() && self.resize_in_place(record, had, bytes, align) {
             return Ok(Some(object));
         }
         let Some(new) = self.allocate(bytes, align) else {
@@ -256,16 +268,14 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
         Ok(Some(new))
     }
 
-    fn resize_in_place(&self, object: NonNull<u8>, had: usize, bytes: usize, align: usize) -> bool {
-        let memory = self.common.memory();
-        let Some(start) = memory.around(object.as_ptr()) else {
-            return false;
-        };
+    #[inline]
+    fn resize_in_place(&self, record: &Record, had: usize, bytes: usize, align: usize) -> bool {
         let class = Class::of_aligned(bytes, align);
-        if memory.record(start).kind() == Kind::Run {
-            return class.is_none() && self.resize_run(start, had / UNIT_BYTES, bytes);
+        if record.class().is_some() {
+            return class.is_some_and(|class| class.fills(had));
         }
-        class.is_some_and(|class| class.fills(had))
+        let start = self.common.memory().span_of(record);
+        class.is_none() && self.resize_run(start, had / UNIT_BYTES, bytes)
     }
 
     fn resize_run(&self, start: Span, had: usize, bytes: usize) -> bool {

@@ -445,6 +445,21 @@ impl Memory {
         object.addr().wrapping_sub(self.address(span).addr().get())
     }
 
+    /// The bytes of the object at an address in the page or run of a record; `None` if none begins
+    /// there, as far as the record shows.
+    #[inline]
+    pub(super) fn object_bytes(&self, record: &Record, object: *mut u8) -> Option<usize> {
+        let offset = self.offset_in(self.span_of(record), object);
+        match record.kind() {
+            // Of a page: it has at most 16 units.
+            Kind::Page(class) if offset as u32 % class.shape().block_bytes == 0 => {
+                Some(class.block_bytes())
+            }
+            Kind::Run if offset == 0 => Some(record.units.get() as usize * UNIT_BYTES),
+            _ => None,
+        }
+    }
+
     /// Makes units a page of a class that an instance owns: no page-block was ever used.
     pub(super) fn open_page(&self, page: Span, class: Class, owner: u16, watch: u16) {
         let units = u32::from(class.shape().units);

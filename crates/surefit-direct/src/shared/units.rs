@@ -52,7 +52,7 @@ impl<'m> Units<'m> {
 
     /// F0 and F1 alone: frees an object into the free list of its class, if that has room, or into
     /// a page of the instance that holds others and is not full. `false`, and nothing was done, if
-    /// neither is so, or it is null: ask [`try_free`](super::Local::try_free). O(1).
+    /// neither is so, it is null, and now and then: ask [`try_free`](super::Local::try_free). O(1).
     ///
     /// # Safety
     /// As there; `own` came from [`into_raw`](super::Local::into_raw), and the instance is this
@@ -72,6 +72,6 @@ impl<'m> Units<'m> {
         };
         let record = self.0.first_record(unit);
         // M4: what is no page is owned by 0.
-        record.owner() == own.number() && record.put_back(block).is_ok()
+        record.owner() == own.number() && !own.is_run_down(unit) && record.put_back(block).is_ok()
     }
 }

@@ -87,3 +87,17 @@ fn who_leaves_sends_what_others_allocated() {
     check(&heap);
     assert_eq!((heap.stats().allocated, heap.stats().active), (0, 0));
 }
+
+#[test]
+fn a_thread_that_allocates_and_frees_in_turn_gets_the_same_place_each_time() {
+    let mut memory = region(1 << 20);
+    let heap: Heap<'_, Fixed> = SharedDirect::new(&mut memory, SETTINGS).unwrap();
+    let (local, other) = (heap.join().unwrap(), heap.join().unwrap());
+    let object = other.allocate(100, 16).unwrap();
+    free(&local, local.allocate(100, 16).unwrap()).unwrap();
+    for _ in 0..3000 {
+        free(&local, object).unwrap();
+        assert_eq!(local.allocate(100, 16), Some(object));
+    }
+    check(&heap);
+}
