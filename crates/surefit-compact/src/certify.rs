@@ -52,6 +52,7 @@ mod mix;
 mod requests;
 #[cfg(any(target_has_atomic = "32", feature = "portable-atomic"))]
 mod shared;
+mod slack;
 mod uncertifiable;
 mod work;
 
@@ -61,19 +62,20 @@ pub use demand::{BlockCount, Budget, ClassSet, Demand};
 pub use meter::DemandMeter;
 #[cfg(any(target_has_atomic = "32", feature = "portable-atomic"))]
 pub use shared::{
-    SharedCertificate, SharedParts, SharedWork, Sharing, certify_shared, shared_region_bytes,
-    shared_slack_bytes,
+    SharedCertificate, SharedParts, SharedWork, Sharing, certify_shared, certify_shared_with_slack,
+    shared_region_bytes, shared_slack_bytes,
 };
+pub use slack::{certify_with_slack, slack_bytes, slack_bytes_for_life};
 pub use uncertifiable::Uncertifiable;
 pub use work::{CallWork, moves_max};
 
 use limits::{least, most, numbers, word_bits};
+use work::{Areas, Lending};
 
 use surefit_classes::{Bound, Geometry, Tail};
 
 use crate::config::Config;
 use crate::layout;
-use crate::slack;
 use crate::width::{Generation, Width};
 
 /// The needs of a demand, before they are laid out in a region.
@@ -90,6 +92,14 @@ impl Needs {
             pages: least(self.pages, other.pages),
             entries: least(self.entries, other.entries),
             back_reference_bytes: least(self.back_reference_bytes, other.back_reference_bytes),
+        }
+    }
+
+    /// The same, and further pages.
+    const fn with_pages(&self, pages: u64) -> Self {
+        Self {
+            pages: self.pages.saturating_add(pages),
+            ..*self
         }
     }
 }
@@ -160,7 +170,7 @@ pub const fn certify_for_life<W: Width>(
         Err(error) => return Err(error),
     };
     needs.entries = needs.entries.saturating_add(retired_max::<W>(frees));
-    lay_out::<W>(config, demand, &needs)
+    lay_out::<W>(config, demand, &needs, Lending::nothing(config.bound()))
 }
 
 /// Computes a certificate for page-blocks and contiguous objects over a page of one heap of width
@@ -200,7 +210,7 @@ pub const fn certify_contiguous<W: Width>(
     };
     needs.pages = most(windows.slots, needs.pages.saturating_add(windows.pages));
     needs.entries = needs.entries.saturating_add(windows.objects);
-    let heap = match lay_out::<W>(config, demand, &needs) {
+    let heap = match lay_out::<W>(config, demand, &needs, Lending::nothing(config.bound())) {
         Ok(heap) => heap,
         Err(error) => return Err(error),
     };
@@ -211,93 +221,6 @@ pub const fn certify_contiguous<W: Width>(
         slot_pages: windows.slots,
         moved_bytes_max_per_call: windows.moved_pages.saturating_mul(page),
     })
-}
-
-/// The slack of a heap of `region_bytes` bytes that serves a demand, in bytes of pages: what
-/// [`Heap::with_slack`](crate::Heap::with_slack) may lend to size-classes as holes, so that the
-/// heap still refuses nothing that stays within the demand. The region begins at a page.
-///
-/// It is the greatest number where the demand needs no compaction in so many bytes, and 0 where the
-/// configuration's bound is not in holes: such a heap lends nothing, and the region must have its
-/// certificate's bytes.
-///
-/// # Errors
-/// The demand has no certificate, or [`Uncertifiable::TooSmall`]: the region has fewer bytes than
-/// the demand needs without any holes.
-///
-/// # Complexity
-/// As [`certify`].
-///
-/// # Source
-/// [The bounds, 3.1](crate::bounds#31-pooled-slack).
-pub const fn slack_bytes<W: Width>(
-    config: &Config,
-    demand: &Demand<'_>,
-    region_bytes: usize,
-) -> Result<usize, Uncertifiable> {
-    slack_bytes_for_life::<W>(config, demand, 0, region_bytes)
-}
-
-/// As [`slack_bytes`], for a heap of keys that frees or resizes objects at most `frees` times in
-/// its life: [`certify_for_life`] says what retires, and which `W` such a heap has.
-///
-/// # Errors
-/// As [`slack_bytes`].
-pub const fn slack_bytes_for_life<W: Width>(
-    config: &Config,
-    demand: &Demand<'_>,
-    frees: u64,
-    region_bytes: usize,
-) -> Result<usize, Uncertifiable> {
-    let lends = matches!(config.bound(), Bound::Holes { .. });
-    let settled = if lends {
-        slack::NO_HOLES
-    } else {
-        config.bound()
-    };
-    let least = match bytes::<W>(config, settled, demand, frees) {
-        Ok(bytes) => bytes,
-        Err(error) => return Err(error),
-    };
-    if region_bytes < least {
-        return Err(Uncertifiable::TooSmall { needed: least });
-    }
-    if !lends {
-        return Ok(0);
-    }
-    let classes = config.geometry().class_count();
-    let rest = region_bytes.saturating_sub(slack::table_bytes(classes));
-    if let Ok(bytes) = bytes::<W>(config, Bound::Unbounded, demand, frees) {
-        if rest >= bytes {
-            return Ok(usize::MAX >> 1);
-        }
-    }
-    let Some(rest) = rest.checked_sub(least) else {
-        return Ok(0);
-    };
-    let page = config.geometry().page_bytes();
-    let record = layout::padded(layout::page_record_bytes::<W>(), 8);
-    let Some(pages) = rest.checked_div(page.saturating_add(record)) else {
-        return Ok(0);
-    };
-    Ok(pages.saturating_mul(page))
-}
-
-const fn bytes<W: Width>(
-    config: &Config,
-    bound: Bound,
-    demand: &Demand<'_>,
-    frees: u64,
-) -> Result<usize, Uncertifiable> {
-    let mut needs: Needs = match needs::<W>(config, bound, demand) {
-        Ok(needs) => needs,
-        Err(error) => return Err(error),
-    };
-    needs.entries = needs.entries.saturating_add(retired_max::<W>(frees));
-    match lay_out::<W>(config, demand, &needs) {
-        Ok(certificate) => Ok(certificate.aligned_bytes),
-        Err(error) => Err(error),
-    }
 }
 
 /// The bytes of region that are enough for a demand, wherever the region begins; for constants.
@@ -495,6 +418,7 @@ const fn lay_out<W: Width>(
     config: &Config,
     demand: &Demand<'_>,
     needs: &Needs,
+    lending: Lending,
 ) -> Result<Certificate, Uncertifiable> {
     if needs.entries > numbers::<W>() {
         return Err(Uncertifiable::TooManyEntries {
@@ -520,12 +444,20 @@ const fn lay_out<W: Width>(
         data_page_bytes,
         handle_bytes: table as usize,
         page_record_bytes: fixed - class_state_bytes,
-        class_state_bytes,
+        class_state_bytes: class_state_bytes + lending.table_bytes,
         alignment_bytes: page as usize - 1,
         back_reference_bytes: least(needs.back_reference_bytes, data_page_bytes as u64) as usize,
     };
+    let fixed = fixed + lending.table_bytes;
     let aligned_bytes = data_page_bytes + table as usize + fixed;
-    let (moves, moved_bytes) = most_moved(config, demand);
+    let (moves, moved_bytes) = most_moved(config, demand, lending.bound);
+    let areas = Areas {
+        page_bytes: page,
+        data_pages: needs.pages,
+        table_bytes: table,
+        entry_bytes: W::ENTRY_BYTES as u64,
+        fixed_bytes: fixed as u64,
+    };
     Ok(Certificate {
         heap_bytes: aligned_bytes + parts.alignment_bytes,
         aligned_bytes,
@@ -534,24 +466,18 @@ const fn lay_out<W: Width>(
         entries: needs.entries,
         moves_max_per_op: moves,
         moved_bytes_max_per_op: moved_bytes,
-        pages_touched_max_per_op: work::pages_touched(
-            config.bound(),
-            moves,
-            page,
-            table,
-            fixed as u64,
-        ),
+        pages_touched_max_per_op: work::pages_touched(config, demand, lending, &areas),
     })
 }
 
 /// The most moves of one free over the classes that the demand uses, and the most bytes that these
 /// moves copy.
-const fn most_moved(config: &Config, demand: &Demand<'_>) -> (u32, u64) {
+const fn most_moved(config: &Config, demand: &Demand<'_>, bound: Bound) -> (u32, u64) {
     let geometry = config.geometry();
     let (mut most, mut bytes, mut classes) = (0, 0, geometry.each_class());
     while let Some(class) = classes.next_class() {
         let layout = geometry.layout(class);
-        let moves = moves_max(config.bound(), layout.blocks);
+        let moves = moves_max(bound, layout.blocks);
         let moved = (moves as u64).saturating_mul(layout.block_bytes as u64);
         if demand.uses(class, layout.block_bytes) {
             if moves > most {

@@ -121,8 +121,8 @@ impl<'m, W: Width> Heap<'m, W> {
     ///
     /// Where the configuration bounds classes in pages, or not at all, slack means nothing. A table
     /// at the end of the region holds what is lent: at most 55 bytes, and 4 per size-class. A
-    /// region that is too short for it lends nothing. A free reads that table, and the state of one
-    /// other class: a certificate's `pages_touched_max_per_op` does not count these.
+    /// region that is too short for it lends nothing.
+    /// [`certify_with_slack`](crate::certify::certify_with_slack) says what one call costs then.
     ///
     /// # Errors
     /// As [`Heap::new`].

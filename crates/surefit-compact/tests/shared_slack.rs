@@ -2,7 +2,8 @@
 #![cfg(feature = "slack")]
 
 use surefit_compact::certify::{
-    Demand, DemandMeter, Sharing, Uncertifiable, certify_shared, shared_slack_bytes,
+    Demand, DemandMeter, Sharing, Uncertifiable, certify_shared, certify_shared_with_slack,
+    shared_slack_bytes,
 };
 use surefit_compact::shared::{Granularity, PerClass, PerHeap, PerPage, SharedConfig, SharedHeap};
 use surefit_compact::{Bound, Bytes, Config, Fraction, Wide};
@@ -218,4 +219,37 @@ fn regions_and_demands_that_are_too_small_or_too_large() {
             heap.check(false).expect("sound");
         }
     }
+}
+
+#[test]
+fn a_certificate_with_slack_has_room_for_as_much() {
+    let config = shared::<PerClass>(Bound::DEFAULT);
+    let demand = Demand::of_mix::<Wide>(config.config(), 3000, 500, 256 << 10);
+    let certified = |config, slack| {
+        certify_shared_with_slack::<Lock, PerClass>(config, &SHARING, &demand, slack)
+    };
+    let found = |bytes| shared_slack_bytes::<Lock, _>(&config, &SHARING, &demand, bytes);
+    for pages in [0, 1, 2, 7, 20] {
+        let slack = pages * PAGE;
+        let bytes = certified(&config, slack).expect("small").aligned_bytes;
+        assert_eq!(found(bytes), Ok(slack));
+        let less = found(bytes - 128);
+        assert!(less.is_err() || less.is_ok_and(|less| less < slack));
+    }
+    for slack in [usize::MAX >> 1, usize::MAX] {
+        let certificate = certified(&config, slack).expect("small");
+        assert_eq!(found(certificate.aligned_bytes), Ok(usize::MAX >> 1));
+        assert_eq!(certificate.work.steps_max_per_free, 0);
+    }
+    let most = Demand::PerClass(&[u32::MAX]);
+    let with = certify_shared_with_slack::<Lock, _>(&config, &SHARING, &most, PAGE);
+    assert!(with.is_err());
+    let several = SHARING.with_instances(2);
+    assert_eq!(
+        certify_shared_with_slack::<Lock, _>(&config, &several, &demand, PAGE),
+        Err(Uncertifiable::TooManyInstances { limit: 1 })
+    );
+    let other = shared::<PerClass>(Bound::Pages(1));
+    let with = certified(&other, PAGE);
+    assert_eq!(with, certify_shared::<Lock, _>(&other, &SHARING, &demand));
 }

@@ -5,7 +5,7 @@
 use core::mem::MaybeUninit;
 
 use surefit_compact::certify::{
-    Demand, DemandMeter, Uncertifiable, certify, certify_for_life, slack_bytes,
+    Demand, DemandMeter, Uncertifiable, certify, certify_for_life, certify_with_slack, slack_bytes,
     slack_bytes_for_life,
 };
 use surefit_compact::{Bound, Bytes, Config, EntryHeap, Fraction, Heap, KeyHeap, Keyed, Wide};
@@ -238,6 +238,33 @@ fn regions_and_demands_that_are_too_small_or_too_large() {
             heap.check().expect("sound");
         }
     }
+}
+
+#[test]
+fn a_certificate_with_slack_has_room_for_as_much() {
+    let config = Config::DEFAULT;
+    let demand = Demand::of_mix::<Wide>(&config, 3000, 500, 256 << 10);
+    let certified = |slack| certify_with_slack::<Wide>(&config, &demand, 0, slack).expect("small");
+    let most = slack_bytes::<Wide>(&config, &demand, 1 << 30).expect("enough");
+    for pages in [0, 1, 2, 7, 20] {
+        let slack = pages * PAGE;
+        let certificate = certified(slack);
+        let found = |bytes| slack_bytes::<Wide>(&config, &demand, bytes).expect("enough");
+        assert_eq!(found(certificate.aligned_bytes), slack);
+        let less = slack_bytes::<Wide>(&config, &demand, certificate.aligned_bytes - 8);
+        assert!(less.is_err() || less.is_ok_and(|less| less < slack));
+        assert_eq!(certificate.moves_max_per_op, 1);
+    }
+    for slack in [most, usize::MAX] {
+        let certificate = certified(slack);
+        let found = slack_bytes::<Wide>(&config, &demand, certificate.aligned_bytes);
+        assert_eq!((found, certificate.moves_max_per_op), (Ok(most), 0));
+    }
+    let most = Demand::PerClass(&[u32::MAX]);
+    assert!(certify_with_slack::<Wide>(&config, &most, 0, PAGE).is_err());
+    let other = Config::new(config.geometry().clone(), Bound::Pages(1)).expect("valid");
+    let with = certify_with_slack::<Wide>(&other, &demand, 0, PAGE);
+    assert_eq!(with, certify::<Wide>(&other, &demand));
 }
 
 #[test]

@@ -18,7 +18,9 @@ pub struct Certificate {
     pub moves_max_per_op: u32,
     /// The most bytes that these moves copy.
     pub moved_bytes_max_per_op: u64,
-    /// The most pages of the region that the allocation or free of one page-block touches.
+    /// The most pages of the region that the allocation or free of one page-block touches. Under a
+    /// bound in holes, or without a bound, one call may give up to 31 parked page-blocks of each
+    /// size-class back to their pages, and touches those.
     pub pages_touched_max_per_op: u64,
 }
 
@@ -46,7 +48,7 @@ pub struct CertifiedParts {
     pub handle_bytes: usize,
     /// Page records, padded to eight bytes.
     pub page_record_bytes: usize,
-    /// Class states.
+    /// Class states, and in a heap with slack the table of what is lent.
     pub class_state_bytes: usize,
     /// Bytes that may be skipped until a page begins.
     pub alignment_bytes: usize,

@@ -32,9 +32,11 @@
 
 mod needs;
 mod sharing;
+mod slack;
 mod work;
 
 pub use sharing::Sharing;
+pub use slack::{certify_shared_with_slack, shared_slack_bytes};
 pub use work::SharedWork;
 
 use surefit_classes::{Bound, Geometry, Tail};
@@ -43,10 +45,8 @@ use self::needs::SharedNeeds;
 use super::demand::Demand;
 use super::limits::{ENTRIES_MAX, least, most};
 use super::uncertifiable::Uncertifiable;
-use crate::shared::{
-    ALIGN, BOUNDLESS, ENTRY_BYTES, Fixed, GROUPS, Granularity, SharedConfig, slack_table_bytes,
-};
-use crate::slack::NO_HOLES;
+use crate::certify::work::Lending;
+use crate::shared::{ALIGN, ENTRY_BYTES, Fixed, GROUPS, Granularity, SharedConfig};
 
 /// The bytes that are enough for a demand on a shared heap, and the most work of one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,7 +84,8 @@ pub struct SharedParts {
     pub handle_buffer_bytes: usize,
     /// Page records and page locks.
     pub page_record_bytes: usize,
-    /// States of groups and instances, and buffers of threads.
+    /// States of groups and instances, buffers of threads, and in a heap with slack the table of
+    /// what is lent.
     pub state_bytes: usize,
     /// Bytes that may be skipped until a page begins.
     pub alignment_bytes: usize,
@@ -127,8 +128,9 @@ pub const fn certify_shared<R, G: Granularity>(
     sharing: &Sharing,
     demand: &Demand<'_>,
 ) -> Result<SharedCertificate, Uncertifiable> {
-    match certifiable(config, config.config().bound(), sharing, demand) {
-        Ok(needs) => lay_out::<R, G>(config, sharing, demand, &needs),
+    let bound = config.config().bound();
+    match certifiable(config, bound, sharing, demand) {
+        Ok(needs) => lay_out::<R, G>(config, sharing, demand, &needs, Lending::nothing(bound)),
         Err(error) => Err(error),
     }
 }
@@ -185,92 +187,6 @@ pub const fn shared_region_bytes<R, G: Granularity>(
     }
 }
 
-/// The slack of a shared heap of `region_bytes` bytes that serves a demand, in bytes of pages: what
-/// [`SharedHeap::with_slack`](crate::shared::SharedHeap::with_slack) may lend to size-classes as
-/// holes, so that the heap still refuses nothing that stays within the demand. The region begins at
-/// a multiple of the page size and of 128.
-///
-/// It is the greatest number where the demand needs no compaction in so many bytes, and 0 where the
-/// configuration's bound is not in holes: such a heap lends nothing, and the region must have its
-/// certificate's bytes.
-///
-/// # Errors
-/// The demand has no certificate; [`Uncertifiable::TooManyInstances`] for more than one instance;
-/// or [`Uncertifiable::TooSmall`]: the region has fewer bytes than the demand needs without any
-/// holes.
-///
-/// # Complexity
-/// A few times that of [`certify_shared`].
-///
-/// # Source
-/// [The bounds, 7.9](crate::bounds#79-pooled-slack).
-pub const fn shared_slack_bytes<R, G: Granularity>(
-    config: &SharedConfig<G>,
-    sharing: &Sharing,
-    demand: &Demand<'_>,
-    region_bytes: usize,
-) -> Result<usize, Uncertifiable> {
-    if sharing.instances > 1 {
-        return Err(Uncertifiable::TooManyInstances { limit: 1 });
-    }
-    let lends = matches!(config.config().bound(), Bound::Holes { .. });
-    let bound = if lends {
-        NO_HOLES
-    } else {
-        config.config().bound()
-    };
-    let needs = match certifiable(config, bound, sharing, demand) {
-        Ok(needs) => needs,
-        Err(error) => return Err(error),
-    };
-    let least = match bytes_with::<R, G>(config, sharing, demand, &needs, 0) {
-        Ok(bytes) => bytes,
-        Err(error) => return Err(error),
-    };
-    if region_bytes < least {
-        return Err(Uncertifiable::TooSmall { needed: least });
-    }
-    if !lends {
-        return Ok(0);
-    }
-    if let Ok(boundless) = certifiable(config, Bound::Unbounded, sharing, demand) {
-        match bytes_with::<R, G>(config, sharing, demand, &boundless, 0) {
-            Ok(bytes) if bytes <= region_bytes => return Ok(BOUNDLESS),
-            _ => {}
-        }
-    }
-    let geometry = config.config().geometry();
-    let rest = region_bytes.saturating_sub(slack_table_bytes(geometry.class_count()));
-    let page = geometry.page_bytes();
-    let Some(mut pages) = rest.saturating_sub(least).checked_div(page) else {
-        return Ok(0);
-    };
-    // Pages have records beside them, a small part of their bytes: a few tries are enough.
-    while pages > 0 {
-        let less = match bytes_with::<R, G>(config, sharing, demand, &needs, pages as u64) {
-            Ok(bytes) if bytes <= rest => break,
-            Ok(bytes) => bytes.saturating_sub(rest).div_ceil(page),
-            Err(_) => pages.div_ceil(2),
-        };
-        pages = pages.saturating_sub(less);
-    }
-    Ok(pages.saturating_mul(page))
-}
-
-/// The bytes of region that are enough for needs and for further pages.
-const fn bytes_with<R, G: Granularity>(
-    config: &SharedConfig<G>,
-    sharing: &Sharing,
-    demand: &Demand<'_>,
-    needs: &SharedNeeds,
-    more_pages: u64,
-) -> Result<usize, Uncertifiable> {
-    match lay_out::<R, G>(config, sharing, demand, &needs.with_pages(more_pages)) {
-        Ok(certificate) => Ok(certificate.aligned_bytes),
-        Err(error) => Err(error),
-    }
-}
-
 /// Divides a region as a shared heap does: the address table takes the slack and then whole pages
 /// from the back.
 #[expect(
@@ -283,6 +199,7 @@ const fn lay_out<R, G: Granularity>(
     sharing: &Sharing,
     demand: &Demand<'_>,
     needs: &SharedNeeds,
+    lending: Lending,
 ) -> Result<SharedCertificate, Uncertifiable> {
     let geometry = config.config().geometry();
     let page = geometry.page_bytes() as u64;
@@ -301,6 +218,10 @@ const fn lay_out<R, G: Granularity>(
     let groups = instances * classes;
     let state_bytes = Fixed::new::<R, G>(instances, groups, locals, 0).bytes;
     let fixed_bytes = Fixed::new::<R, G>(instances, groups, locals, pages as usize).bytes;
+    let (state_bytes, fixed_bytes) = (
+        state_bytes.saturating_add(lending.table_bytes),
+        fixed_bytes.saturating_add(lending.table_bytes),
+    );
     let alignment_bytes = most(page, ALIGN as u64) as usize - 1;
     let heap_bytes = (body + alignment_bytes as u64).saturating_add(fixed_bytes as u64);
     if heap_bytes > isize::MAX as u64 {
@@ -326,6 +247,7 @@ const fn lay_out<R, G: Granularity>(
     let work = work::of(
         config,
         demand,
+        lending,
         (table_bytes, fixed_bytes as u64, data_pages),
     );
     Ok(SharedCertificate {

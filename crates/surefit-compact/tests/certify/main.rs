@@ -21,6 +21,7 @@ mod shared_adversary;
 mod shared_mixes;
 mod shared_threads;
 mod shared_traces;
+mod touched;
 
 use core::mem::MaybeUninit;
 

@@ -249,7 +249,7 @@ impl Report {
         if let Some((moves, pages)) = self.moves_max_per_op.zip(self.pages_touched_max_per_op) {
             writeln!(
                 f,
-                "Freeing one page-block: at most {}, {} B copied, {} touched.",
+                "Freeing one page-block: at most {}, {} B copied; that or allocating one: {} touched.",
                 counted(u64::from(moves), "move"),
                 grouped(self.moved_bytes_max_per_op),
                 counted(pages, "page")

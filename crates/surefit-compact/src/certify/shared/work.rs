@@ -19,15 +19,24 @@ use surefit_classes::{Bound, ClassLayout, Geometry, SizeClass};
 
 use crate::certify::demand::Demand;
 use crate::certify::limits::{least, most};
-use crate::certify::work::spanned;
+use crate::certify::work::{Lending, spanned};
 use crate::shared::{DRAINED, Granularity, SharedConfig};
 
-/// Records and states that a section reads or writes besides those of pages that it searches for a
-/// victim: the records of the freed block's page, and of the target's and the source's pages with
-/// their neighbours in the list; the last page, the group, the instance, the thread buffer.
-const MOST_FIXED: u64 = 3 * 3 + 4;
+/// Records that a section reads or writes besides those of pages that it searches for a victim: of
+/// the freed block's page, of the target that its own move had, of the new target and of the source,
+/// each with its neighbours in the list; and of the first and the last page. None lies in two pages.
+const MOST_RECORDS: u64 = 3 * 4 + 2;
 
-/// The most work of one call.
+/// States that a section reads or writes: the group, the one that has its lock, the instance, the
+/// thread buffer. Each may lie in two pages.
+const MOST_STATES: u64 = 4;
+
+/// States of a section in a heap with slack besides: another group, and the table of what is lent.
+/// It also reads the record of that group's last page.
+const LENDING_STATES: u64 = 2;
+
+/// The most work of one call. What is said of a free is about one object; a call that frees may make
+/// two frees more, of objects that were freed without the lock, each in sections of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SharedWork {
     /// The most bytes that one section of a free or a compaction copies: min(β, ι).
@@ -55,6 +64,7 @@ pub struct SharedWork {
 pub(super) const fn of<G: Granularity>(
     config: &SharedConfig<G>,
     demand: &Demand<'_>,
+    lending: Lending,
     (table_bytes, fixed_bytes, data_pages): (u64, u64, u64),
 ) -> SharedWork {
     let geometry = config.config().geometry();
@@ -66,27 +76,30 @@ pub(super) const fn of<G: Granularity>(
     let mut classes = geometry.each_class();
     while let Some(class) = classes.next_class() {
         if demand.uses(class, geometry.layout(class).block_bytes) {
-            work = work.and(config, geometry, class);
+            work = work.and(config, geometry, class, lending.bound);
         }
     }
     let page = geometry.page_bytes() as u64;
+    let lends = if lending.table_bytes > 0 { 1 } else { 0 };
+    let parked = parked_max(config, lending.bound);
+    let searched = 3 + tries;
+    let data = least(searched + parked, data_pages);
+    // Parked entries are among those of the buffer. An entry may lie in two pages.
     let entries = 2 + tries + config.handle_buffer() as u64 + DRAINED as u64;
-    let parked = parked_max(config);
-    let data = least(3 + tries + parked, data_pages);
-    // Parked entries are among those of the buffer.
-    let table = least(entries, spanned(table_bytes, page));
-    let fixed = least(
-        2 * (MOST_FIXED + tries + 3 * parked),
-        spanned(fixed_bytes, page),
-    );
+    let table = least(2 * entries, spanned(table_bytes, page));
+    let records = MOST_RECORDS + tries + 3 * parked + lends;
+    // The locks of the pages, and of the last ones of the two groups.
+    let locks = if G::PAGES { searched + 1 + lends } else { 0 };
+    let states = MOST_STATES + LENDING_STATES * lends + locks;
+    let fixed = least(records + 2 * states, spanned(fixed_bytes, page));
     work.pages_touched_max_per_section = data + table + fixed;
     work
 }
 
 /// The most parked page-blocks of a group. A section may give all of them back, each in a page of
 /// its own with two neighbours in the list.
-const fn parked_max<G: Granularity>(config: &SharedConfig<G>) -> u64 {
-    match config.config().bound() {
+const fn parked_max<G: Granularity>(config: &SharedConfig<G>, bound: Bound) -> u64 {
+    match bound {
         Bound::Holes { .. } | Bound::Unbounded if !G::PAGES => config.parked_max() as u64,
         _ => 0,
     }
@@ -113,6 +126,7 @@ impl SharedWork {
         config: &SharedConfig<G>,
         geometry: &Geometry,
         class: SizeClass,
+        bound: Bound,
     ) -> Self {
         let ClassLayout {
             blocks,
@@ -125,7 +139,7 @@ impl SharedWork {
             return self;
         }
         self.copied_bytes_max_per_section = most(self.copied_bytes_max_per_section, increment);
-        if matches!(config.config().bound(), Bound::Unbounded) {
+        if matches!(bound, Bound::Unbounded) {
             return self;
         }
         let a_move = block_bytes.div_ceil(increment);

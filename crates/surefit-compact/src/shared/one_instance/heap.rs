@@ -110,9 +110,9 @@ impl<'m, R: RawMutex, G: Granularity> SharedHeap<'m, R, G> {
     ///
     /// Where the configuration bounds classes in pages, or not at all, slack means nothing. A table
     /// at the end of the region holds what is lent: at most 11 bytes, and 4 per size-class. A
-    /// region that is too short for it lends nothing. A certificate's
-    /// `pages_touched_max_per_section` does not count the table, nor the state of one other class
-    /// at which such a free looks.
+    /// region that is too short for it lends nothing.
+    /// [`certify_shared_with_slack`](crate::certify::certify_shared_with_slack) says what one call
+    /// costs then.
     ///
     /// # Errors
     /// As [`SharedHeap::new`].
