@@ -204,9 +204,7 @@ fn regions_and_demands_that_are_too_small_or_too_large() {
     );
     let mix = Demand::of_mix::<Wide>(config.config(), 1 << 20, 512, 64 << 20);
     for bytes in [1 << 27, 1 << 34, isize::MAX as usize, usize::MAX] {
-        assert!(
-            slack(&mix, bytes).is_ok_and(|slack| slack % PAGE == 0 || slack == usize::MAX >> 1)
-        );
+        assert!(slack(&mix, bytes).is_ok());
     }
     for bytes in [0, 1, 7, 100, 600, 20_000, 60_000] {
         for slack in [0, 1, PAGE, usize::MAX >> 1, usize::MAX] {
@@ -232,7 +230,7 @@ fn a_certificate_with_slack_has_room_for_as_much() {
     for pages in [0, 1, 2, 7, 20] {
         let slack = pages * PAGE;
         let bytes = certified(&config, slack).expect("small").aligned_bytes;
-        assert_eq!(found(bytes), Ok(slack));
+        assert!(found(bytes).is_ok_and(|found| found / PAGE == pages));
         let less = found(bytes - 128);
         assert!(less.is_err() || less.is_ok_and(|less| less < slack));
     }

@@ -246,6 +246,8 @@ struct Total {
 pub(super) struct Worst {
     /// Data pages.
     pub(super) pages: u64,
+    /// The part of a page, in units of 2⁻⁴⁰ pages, that rounding took from the bound on the pages.
+    pub(super) fraction: u64,
     /// The part of the pages, in bytes, that is due to the number of objects and not to their
     /// bytes.
     pub(super) object_bytes: u64,
@@ -406,10 +408,36 @@ pub(super) const fn worst(
     let objects = (price * market.objects * geometry.page_bytes() as u128) >> PAGE_BITS;
     Worst {
         pages: (pages >> PAGE_BITS) as u64,
+        fraction: (pages & (PAGE - 1)) as u64,
         object_bytes: least(objects, u64::MAX as u128) as u64,
         high_water: least(market.high_water, u64::MAX as u128) as u64,
         apart: least(market.apart, u64::MAX as u128) as u64,
     }
+}
+
+/// The bytes of slack for which `pages` pages more are enough, beside a bound from which rounding
+/// took a fraction of a page: the greatest S with ⌊V + S/P⌋ = ⌊V⌋ + pages.
+#[expect(
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    reason = "a page has at most 2^16 bytes, a fraction less than 2^40 units: the rest is less than a page"
+)]
+pub(super) const fn slack_in(pages: usize, page_bytes: usize, fraction: u64) -> usize {
+    let left = (page_bytes as u64 * (PAGE as u64 - fraction) - 1) >> PAGE_BITS;
+    pages
+        .saturating_mul(page_bytes)
+        .saturating_add(left as usize)
+}
+
+/// The pages that so much slack needs beside such a bound: ⌊V + S/P⌋ − ⌊V⌋.
+#[expect(
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    reason = "2^64 bytes of 2^40 units each, in u128; no more pages than bytes"
+)]
+pub(super) const fn pages_for(slack: usize, page_bytes: usize, fraction: u64) -> u64 {
+    let page = page_bytes as u128;
+    (((slack as u128 * PAGE + fraction as u128 * page) / page) >> PAGE_BITS) as u64
 }
 
 /// As [`worst`], for classes with at most `most` live page-blocks each.
@@ -428,6 +456,7 @@ pub(super) const fn worst_of_each(
 ) -> Worst {
     let mut worst = Worst {
         pages: 0,
+        fraction: 0,
         object_bytes: 0,
         high_water: 0,
         apart: 0,

@@ -10,12 +10,13 @@
 
 use surefit_classes::Bound;
 
+use super::budget;
 use super::certificate::Certificate;
 use super::demand::Demand;
 use super::limits::least;
+use super::needs::{Needs, lay_out, needs, retired_max};
 use super::uncertifiable::Uncertifiable;
 use super::work::Lending;
-use super::{Needs, lay_out, needs, retired_max};
 use crate::config::Config;
 use crate::layout;
 use crate::slack::NO_HOLES;
@@ -99,7 +100,7 @@ pub const fn slack_bytes_for_life<W: Width>(
         Ok(bytes) if bytes > region_bytes => pages.saturating_sub(1),
         _ => pages,
     };
-    Ok(pages.saturating_mul(page))
+    Ok(budget::slack_in(pages, page, needs.fraction))
 }
 
 /// The certificate of a heap with `slack` bytes of slack
@@ -137,7 +138,10 @@ pub const fn certify_with_slack<W: Width>(
     slack: usize,
 ) -> Result<Certificate, Uncertifiable> {
     if !matches!(config.bound(), Bound::Holes { .. }) {
-        return super::certify_for_life::<W>(config, demand, frees);
+        return match needs_for_life::<W>(config, config.bound(), demand, frees) {
+            Ok(needs) => lay_out::<W>(config, demand, &needs, Lending::nothing(config.bound())),
+            Err(error) => Err(error),
+        };
     }
     let settled = match needs_for_life::<W>(config, NO_HOLES, demand, frees) {
         Ok(needs) => needs,
@@ -147,8 +151,8 @@ pub const fn certify_with_slack<W: Width>(
         Ok(needs) => needs,
         Err(error) => return Err(error),
     };
-    let pages = (slack as u64).div_ceil(config.geometry().page_bytes() as u64);
-    let mut needs = settled.with_pages(pages);
+    let page = config.geometry().page_bytes();
+    let mut needs = settled.with_pages(budget::pages_for(slack, page, settled.fraction));
     needs.pages = least(needs.pages, boundless.pages);
     let lending = match slack {
         0 => Lending::nothing(NO_HOLES),

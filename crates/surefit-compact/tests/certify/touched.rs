@@ -170,8 +170,8 @@ fn changed_by_last(
     let mut after = |script: &[Step]| -> Vec<u8> {
         region.fill(MaybeUninit::new(0));
         run(region, script);
-        // SAFETY: all bytes were written above. What the heap wrote since are words without padding,
-        // but for four bytes of a heap's slack, which begin as zeros.
+        // SAFETY: all bytes were written above. What the heap wrote since are words without
+        // padding, but for four bytes of a heap's slack, which begin as zeros.
         let bytes = region.iter().map(|byte| unsafe { byte.assume_init() });
         bytes.collect()
     };

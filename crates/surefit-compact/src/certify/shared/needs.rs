@@ -20,6 +20,9 @@ pub(super) struct SharedNeeds {
     alone_pages: u64,
     pub(super) pin_pages: u64,
     pub(super) call_pages: u64,
+    /// The part of a page, in units of 2⁻⁴⁰ pages, that rounding took from a bound on the pages
+    /// that more holes raise.
+    pub(super) fraction: u64,
     pub(super) buffered_pages: u64,
     pub(super) entries: u64,
     pub(super) spare_entries: u64,
@@ -46,6 +49,8 @@ struct Reading {
     /// Pages without pins; with them; and the limit in all cases.
     unpinned: u64,
     pinned: u64,
+    /// The part of a page that rounding took from `pinned`.
+    fraction: u64,
     high_water: u64,
     entries: u64,
 }
@@ -90,6 +95,11 @@ pub(super) const fn needs<G: Granularity>(
         alone_pages: alone,
         pin_pages: pinned.saturating_sub(alone),
         call_pages: used.saturating_sub(pinned),
+        fraction: if used < reading.high_water {
+            reading.fraction
+        } else {
+            0
+        },
         buffered_pages: registered
             .saturating_sub(1)
             .saturating_mul(config.page_buffer() as u64),
@@ -192,6 +202,7 @@ impl Reader<'_> {
             return Reading {
                 unpinned: pinned.high_water,
                 pinned: pinned.high_water,
+                fraction: 0,
                 high_water: pinned.high_water,
                 entries: pinned.apart,
             };
@@ -199,6 +210,7 @@ impl Reader<'_> {
         Reading {
             unpinned: unpinned.pages,
             pinned: pinned.pages,
+            fraction: pinned.fraction,
             high_water: pinned.high_water,
             entries,
         }

@@ -11,8 +11,10 @@
 
 use surefit_classes::Bound;
 
+use super::certificate::{SharedCertificate, certifiable, lay_out};
 use super::needs::SharedNeeds;
-use super::{SharedCertificate, Sharing, certifiable, lay_out};
+use super::sharing::Sharing;
+use crate::certify::budget;
 use crate::certify::demand::Demand;
 use crate::certify::limits::least;
 use crate::certify::uncertifiable::Uncertifiable;
@@ -86,7 +88,7 @@ pub const fn shared_slack_bytes<R, G: Granularity>(
         };
         pages = pages.saturating_sub(less);
     }
-    Ok(pages.saturating_mul(page))
+    Ok(budget::slack_in(pages, page, needs.fraction))
 }
 
 /// The certificate of a shared heap with `slack` bytes of slack
@@ -121,7 +123,8 @@ pub const fn certify_shared_with_slack<R, G: Granularity>(
     if boundless || slack == 0 || !lends(config) {
         return lay_out::<R, G>(config, sharing, demand, &needs, Lending::nothing(bound));
     }
-    let pages = slack.div_ceil(config.config().geometry().page_bytes()) as u64;
+    let page = config.config().geometry().page_bytes();
+    let pages = budget::pages_for(slack, page, needs.fraction);
     let most = match certifiable(config, Bound::Unbounded, sharing, demand) {
         Ok(boundless) => boundless.used_pages().saturating_sub(needs.used_pages()),
         Err(_) => pages,

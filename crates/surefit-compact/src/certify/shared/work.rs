@@ -23,8 +23,9 @@ use crate::certify::work::{Lending, spanned};
 use crate::shared::{DRAINED, Granularity, SharedConfig};
 
 /// Records that a section reads or writes besides those of pages that it searches for a victim: of
-/// the freed block's page, of the target that its own move had, of the new target and of the source,
-/// each with its neighbours in the list; and of the first and the last page. None lies in two pages.
+/// the freed block's page, of the target that its own move had, of the new target and of the
+/// source, each with its neighbours in the list; and of the first and the last page. None lies in
+/// two pages.
 const MOST_RECORDS: u64 = 3 * 4 + 2;
 
 /// States that a section reads or writes: the group, the one that has its lock, the instance, the
@@ -35,8 +36,8 @@ const MOST_STATES: u64 = 4;
 /// It also reads the record of that group's last page.
 const LENDING_STATES: u64 = 2;
 
-/// The most work of one call. What is said of a free is about one object; a call that frees may make
-/// two frees more, of objects that were freed without the lock, each in sections of its own.
+/// The most work of one call. What is said of a free is about one object; a call that frees may
+/// make two frees more, of objects that were freed without the lock, each in sections of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SharedWork {
     /// The most bytes that one section of a free or a compaction copies: min(β, ι).

@@ -24,7 +24,7 @@
 #define HEAP_MOVED_BYTES_MAX 512
 /* Bytes of holes that the size-classes share: with them a free moves an object only if they are
  * all in use. */
-#define HEAP_SLACK_BYTES 6144
+#define HEAP_SLACK_BYTES 6888
 
 /* What the program has live at most. */
 static const surefit_demand heap_demand = {NULL, 0, 1750, 39529, 256, 0, 0, 0, 0, 0};
