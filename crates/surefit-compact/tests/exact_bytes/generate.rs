@@ -1,6 +1,6 @@
 //! Cases from seeds: a heap's configuration, a demand, and how the heap is used.
 
-use surefit_compact::{Bound, Fraction, PageOrder, Spacing};
+use surefit_compact::{Bound, Config, Fraction, PageOrder, Spacing};
 
 use crate::chooser::Chooser;
 use crate::drive::{Size, budget};
@@ -79,6 +79,12 @@ fn bound(chooser: &mut Chooser) -> Bound {
 }
 
 pub(crate) fn setup(chooser: &mut Chooser, kind: Kind) -> Setup {
+    if kind.word_bytes() == 3 && chooser.below(4) == 0 {
+        return Setup {
+            frees: frees(chooser),
+            ..Setup::lean(kind)
+        };
+    }
     let bound = bound(chooser);
     let order = match bound {
         Bound::Pages(_) => chooser.one_of(&[PageOrder::Newest, PageOrder::Original]),
@@ -99,7 +105,7 @@ pub(crate) fn setup(chooser: &mut Chooser, kind: Kind) -> Setup {
         order,
         pieces: chooser.one_of(&[None, None, Some(64), Some(256), Some(page_bytes / 4)]),
         large: chooser.one_of(&[false, true]),
-        frees: chooser.one_of(&[0, 100, 700, 3000]),
+        frees: frees(chooser),
         ..Setup::new(kind)
     };
     if kind.is_shared() {
@@ -107,6 +113,24 @@ pub(crate) fn setup(chooser: &mut Chooser, kind: Kind) -> Setup {
     } else {
         setup
     }
+}
+
+/// Frees in the life of a heap of keys.
+fn frees(chooser: &mut Chooser) -> u64 {
+    chooser.one_of(&[0, 100, 700, 3000])
+}
+
+#[test]
+fn a_lean_setup_is_the_lean_configuration() {
+    let (setup, lean) = (Setup::lean(Kind::Medium), Config::LEAN);
+    let config = setup.config().expect("valid");
+    let is_same = (
+        config.geometry() == lean.geometry(),
+        config.bound() == lean.bound(),
+        config.piece_bytes() == lean.piece_bytes(),
+        config.division() == lean.division(),
+    );
+    assert_eq!(is_same, (true, true, true, true));
 }
 
 fn shared(chooser: &mut Chooser, setup: Setup) -> Setup {

@@ -162,6 +162,17 @@ impl Setup {
         }
     }
 
+    /// [`Config::LEAN`] for a heap with words of three bytes.
+    pub(crate) const fn lean(kind: Kind) -> Self {
+        Self {
+            page_bytes: 8 << 10,
+            spacing: Spacing::Fraction(16),
+            pieces: Some(1 << 10),
+            large: true,
+            ..Self::new(kind)
+        }
+    }
+
     /// The configuration of a heap; `None` if no geometry suits the numbers.
     pub(crate) fn config(&self) -> Option<Config> {
         let geometry = Geometry::new(&GeometrySpec {
