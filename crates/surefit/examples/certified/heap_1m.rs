@@ -1,14 +1,15 @@
-//! The heap of heap_1m.json, in the configuration cf:page=4K,width=16,spacing=1/4,k=1.
+//! The heap of heap_1m.json, in the configuration cf:page=4K,width=16,spacing=1/4.
 //!
 //! Written by `surefit certify --emit rust`. The region suffices for every order of calls within
-//! the demand. One free makes at most 1 move and copies at most 1,024 bytes.
+//! the demand. One free makes at most 2 moves and copies at most 2,048 bytes.
 //!
-//! Needs these features of the crate `surefit`: `compact`, `pieces`.
+//! Needs these features of the crate `surefit`: `compact`, `holes`, `pieces`, `slack`.
 //!
 //! To make the heap, in a program whose module this is:
-//! `Heap::<heap::Words>::new(heap::MEMORY.take().expect("taken once"), &heap::CONFIG)`.
+//! `Heap::<heap::Words>::with_slack(heap::MEMORY.take().expect("taken once"), &heap::CONFIG,
+//! heap::SLACK_BYTES)`.
 
-use surefit::compact::certify::{Budget, ClassSet, Demand, region_bytes};
+use surefit::compact::certify::{Budget, ClassSet, Demand, region_bytes, slack_bytes};
 use surefit::compact::geometry::{Geometry, GeometrySpec, Spacing, Tail};
 use surefit::compact::{Bound, Config, Narrow};
 use surefit::{Page4K, Region};
@@ -28,7 +29,7 @@ pub(crate) static CONFIG: Config = {
     let Ok(geometry) = Geometry::new(&spec) else {
         panic!("the partitioning is valid")
     };
-    let bound = Bound::Pages(1);
+    let bound = Bound::DEFAULT;
     let Ok(config) = Config::new(geometry, bound) else {
         panic!("the bound is valid")
     };
@@ -59,10 +60,21 @@ pub(crate) const DEMAND: Demand<'static> = Demand::Joint(Budget {
 });
 
 /// The bytes that are enough, wherever the heap's pages lie in memory.
-pub(crate) const REGION_BYTES: usize = 845_761;
+pub(crate) const REGION_BYTES: usize = 915_801;
 const _: () = assert!(
     region_bytes::<Words>(&CONFIG, &DEMAND) == REGION_BYTES,
     "this version of surefit certifies other bytes: run surefit certify again"
+);
+
+/// Bytes of holes that the size-classes share: with them a free moves an object only if they are
+/// all in use.
+pub(crate) const SLACK_BYTES: usize = 68_396;
+const _: () = assert!(
+    matches!(
+        slack_bytes::<Words>(&CONFIG, &DEMAND, REGION_BYTES - 1),
+        Ok(SLACK_BYTES..)
+    ),
+    "this version of surefit finds less slack: run surefit certify again"
 );
 
 /// The memory of the heap.

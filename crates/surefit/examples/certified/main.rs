@@ -150,7 +150,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         heap_64k::REGION_BYTES
     );
 
-    let mut large = heap(heap_1m::MEMORY.take(), &heap_1m::CONFIG)?;
+    let memory = heap_1m::MEMORY.take().ok_or("the region was taken")?;
+    let mut large = Heap::with_slack(memory, &heap_1m::CONFIG, heap_1m::SLACK_BYTES)?;
     let served = serve(
         &mut large,
         |numbers| 24 + (numbers.below(4073) >> numbers.below(8)),

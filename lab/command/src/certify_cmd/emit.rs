@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
-use surefit_compact::certify::{Budget, Demand};
+use surefit_compact::certify::{Budget, Demand, certify, slack_bytes};
 use surefit_compact::{
     Bound, Config, Keyed, Medium, Narrow, PageOrder, SizeClass, Tail, Wide, Width,
 };
@@ -68,6 +68,8 @@ pub(super) fn source(language: Language, name: &str, asked: &Asked, spec: &Spec)
 struct Emitted {
     demand: String,
     region_bytes: usize,
+    /// The bytes of holes that the region has room for; 0 if the heap is not to be told.
+    slack: usize,
 }
 
 /// What the emitted text says if the region was taken before.
@@ -96,7 +98,7 @@ fn rust(module: &str, asked: &Asked, spec: &Spec) -> Result<String> {
     } else {
         ""
     };
-    let mut text = format!(
+    let text = format!(
         "//! The heap of {name}, in the configuration {spec}.
 //!
 //! Written by `surefit certify --emit rust`. The region suffices for every order of calls within
@@ -105,7 +107,7 @@ fn rust(module: &str, asked: &Asked, spec: &Spec) -> Result<String> {
 //! Needs these features of the crate `surefit`: {features}.
 //!
 //! To make the heap, in a program whose module this is:
-//! `Heap::<{module}::Words>::new({module}::MEMORY.take().expect({ONCE}), &{module}::CONFIG)`.
+//! `Heap::<{module}::Words>::{made}`.
 
 use surefit::compact::certify::{{Budget, ClassSet, Demand, region_bytes}};
 use surefit::compact::geometry::{{Geometry, GeometrySpec, Spacing, Tail}};
@@ -129,7 +131,7 @@ const _: () = assert!(
     region_bytes::<Words>(&CONFIG, &DEMAND) == REGION_BYTES,
     \"this version of surefit certifies other bytes: run surefit certify again\"
 );
-
+{slack}
 /// The memory of the heap.
 pub(crate) static MEMORY: Region<REGION_BYTES, Page{align}K> = Region::new();
 ",
@@ -139,33 +141,77 @@ pub(crate) static MEMORY: Region<REGION_BYTES, Page{align}K> = Region::new();
             .map_or_else(String::new, |line| format!(" {line}")),
         moves = counted(u64::from(report.moves_max_per_op.unwrap_or(0)), "move"),
         moved = grouped(report.moved_bytes_max_per_op),
-        features = features(&options.config),
+        features = features(&options.config, emitted.slack),
+        made = made(module, emitted.slack),
+        slack = slack_text(emitted.slack),
         config = config_text(&options.config, &bound),
         demand = emitted.demand,
         bytes = digits(emitted.region_bytes),
     );
+    Ok(imports(text, &emitted))
+}
+
+/// The text with the imports that it uses.
+fn imports(mut text: String, emitted: &Emitted) -> String {
+    if emitted.slack > 0 {
+        text = text.replacen("region_bytes}", "region_bytes, slack_bytes}", 1);
+    }
     for (unused, sign) in [("Budget, ", "Budget {"), ("ClassSet, ", "ClassSet::")] {
         if !emitted.demand.contains(sign) {
             text = text.replacen(unused, "", 1);
         }
     }
-    Ok(text)
+    text
 }
 
 fn emitted<W: Width>(asked: &Asked, options: &Options) -> Result<Emitted> {
     let config = &options.config;
     let of = |demand: Demand<'_>| -> Result<Emitted> {
-        let certificate = surefit_compact::certify::certify::<W>(config, &demand)?;
+        let certificate = certify::<W>(config, &demand)?;
         Ok(Emitted {
             demand: demand_text(config, &demand)?,
             // One byte says whether the region was taken.
             region_bytes: certificate.aligned_bytes + 1,
+            slack: slack_bytes::<W>(config, &demand, certificate.aligned_bytes)?,
         })
     };
     of(asked
         .demanded::<W>(config, Resizes::InPlace)?
         .needed
         .first()?)
+}
+
+/// The call that makes the heap of a module.
+fn made(module: &str, slack: usize) -> String {
+    let memory = format!("{module}::MEMORY.take().expect({ONCE})");
+    match slack {
+        0 => format!("new({memory}, &{module}::CONFIG)"),
+        _ => format!("with_slack({memory}, &{module}::CONFIG,\n//! {module}::SLACK_BYTES)"),
+    }
+}
+
+/// What the certified bytes hold beside the demand, if they hold any holes.
+fn slack_text(slack: usize) -> String {
+    let bytes = match slack {
+        0 => return String::new(),
+        // No free moves anything.
+        slack if slack == usize::MAX >> 1 => "usize::MAX >> 1".to_owned(),
+        slack => digits(slack),
+    };
+    format!(
+        "
+/// Bytes of holes that the size-classes share: with them a free moves an object only if they are
+/// all in use.
+pub(crate) const SLACK_BYTES: usize = {bytes};
+const _: () = assert!(
+    matches!(
+        slack_bytes::<Words>(&CONFIG, &DEMAND, REGION_BYTES - 1),
+        Ok(SLACK_BYTES..)
+    ),
+    \"this version of surefit finds less slack: run surefit certify again\"
+);
+"
+    )
 }
 
 /// 42888 as `42_888`, and 1024 as it is.
@@ -177,11 +223,12 @@ fn digits(number: usize) -> String {
 }
 
 /// The features of the crate `surefit` without which the configuration is refused.
-fn features(config: &Config) -> String {
+fn features(config: &Config, slack: usize) -> String {
     let optional = [
         ("holes", !matches!(config.bound(), Bound::Pages(_))),
         ("many-classes", config.geometry().class_count() > 32),
         ("pieces", config.piece_bytes().is_some()),
+        ("slack", slack > 0),
     ];
     let needed = optional.into_iter().filter(|(_, is_needed)| *is_needed);
     needed.fold("`compact`".to_owned(), |names, (name, _)| {

@@ -56,6 +56,7 @@ const CHOICES: [Choice; 5] = [
             "pieces=16K",
             "pieces=4K",
             "pieces=1K",
+            "pieces=1K,large=page",
             "pieces=256",
             "pieces=64",
         ],

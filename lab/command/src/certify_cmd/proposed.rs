@@ -57,7 +57,8 @@ What the choices are:
   k        pages of a size-class that may be partly empty: beyond, a free moves
            objects. holes, frac: how many free page-blocks there may be instead.
   pieces   longer byte objects lie in pieces of this size: not contiguous, read
-           piece by piece. off: none is longer than a page.
+           piece by piece. off: none is longer than a page. large: the size of
+           the first ones, if they are longer.
 Config::MICRO has pages of 1K, words of 16 bits, the classes above and k=1;
 Config::TINY the same with spacing=1/4.
 ";

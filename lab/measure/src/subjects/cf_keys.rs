@@ -22,7 +22,7 @@ macro_rules! cf_keys {
             "min=BYTES",
             "spacing=1/N",
             "pieces=BYTES|off",
-            "large=BYTES",
+            "large=BYTES|page",
             "order=newest|original",
             "classes=default|FILE|[SIZES]",
         ]
@@ -49,7 +49,11 @@ pub(super) fn config(keys: &Keys, tail: Tail) -> Result<Config> {
         Some(size) => config = config.with_pieces(Some(sizes::bytes(size)?))?,
     }
     if let Some(size) = keys.get("large") {
-        config = config.with_large_pieces(sizes::bytes(size)?)?;
+        let bytes = match size {
+            "page" => config.geometry().page_bytes(),
+            size => sizes::bytes(size)?,
+        };
+        config = config.with_large_pieces(bytes)?;
     }
     match keys.get("order") {
         None | Some("newest") => Ok(config),
