@@ -1,5 +1,5 @@
 //! `SharedHeap` from one thread beside a model: every lock and increment, pins held across
-//! operations.
+//! operations, slack.
 
 use std::alloc::Layout;
 
@@ -8,7 +8,7 @@ use surefit_compact::shared::{
     Granularity, Local, PerClass, PerHeap, PerPage, SharedConfig, SharedHeap, Stepwise,
 };
 
-use crate::config::config;
+use crate::config::{config, slack};
 use crate::input::Input;
 use crate::region::Region;
 
@@ -68,7 +68,11 @@ fn run_locked<G: Granularity>(
     let page = config.config().geometry().page_bytes();
     let region_bytes = input.region_bytes().min(256 << 10);
     let mut region = Region::new(region_bytes, page, input.below(9));
-    let Ok(heap) = SharedHeap::new(region.memory(), &config) else {
+    let heap = match slack(input) {
+        Some(bytes) => SharedHeap::with_slack(region.memory(), &config, bytes),
+        None => SharedHeap::new(region.memory(), &config),
+    };
+    let Ok(heap) = heap else {
         return;
     };
     let registered = || heap.register().expect("two may register");
