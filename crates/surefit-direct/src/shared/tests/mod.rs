@@ -12,6 +12,7 @@ mod joined;
 mod model;
 mod reused;
 mod served;
+mod shifted;
 mod source;
 mod wanted;
 mod whoever;
