@@ -32,7 +32,7 @@ crates/surefit-compact/src/contiguous.rs
 crates/surefit-direct/src/one_owner/memory.rs
 crates/surefit-direct/src/one_owner/heap.rs
 crates/surefit-compact/src/engine.rs
-crates/surefit-compact/src/entries/lent.rs
+crates/surefit-compact/src/entries/outside.rs
 crates/surefit-compact/src/entries/objects.rs
 crates/surefit-compact/src/entry.rs
 crates/surefit-compact/src/handle.rs

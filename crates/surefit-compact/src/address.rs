@@ -11,24 +11,24 @@
 //! longest, even if the lowest free entry were always taken first: in a program that deletes at
 //! random (redis-drift), 49,223 page-blocks live where the heap needs the most, and one of them has
 //! the last of 351,571 entries. Nor has any page of the table, of 65, only free entries there.
-//! Taken lowest first, some would at times; lent as data pages they would save 1.8 % of the live
+//! Taken lowest first, some would at times; used as data pages they would save 1.8 % of the live
 //! bytes of that program, nothing in a recorded redis, and cost every allocation a search.
 //!
 //! # Invariants
 //! - A1 The free entries are linked from `free`, newest first. Each is below `made`, and
-//!   neither retired nor lent.
+//!   neither retired nor outside.
 //! - A2 An entry is live or parked iff its location is a used block whose back-reference names the
 //!   entry. So no tag bit is needed: a free entry's word may look like a location, but no used
 //!   block's back-reference names a free entry.
 //! - A3 Entries below `made` are initialised, and so are their generations. They fit above `floor`,
 //!   where a page begins, and would not fit above a floor one page higher.
-//! - A4 `live + parked + lent + retired + length of the free list = made`. The retired entries are
-//!   those with the last generation, and none of them is live.
+//! - A4 `live + parked + outside + retired + length of the free list = made`. The retired entries
+//!   are those with the last generation, and none of them is live.
 
 use core::cell::Cell;
 
 use crate::handle::Number;
-use crate::memory::{Lent, Memory, Origin, Slot};
+use crate::memory::{Borrowed, Memory, Origin, Slot};
 use crate::width::{Generation, Width, Word};
 
 /// How many entries are made at once when none is free. Making a single one would take as long as
@@ -50,8 +50,8 @@ pub(crate) struct AddressTable<W: Width> {
     pub(crate) free: Cell<W::Count>,
     pub(crate) made: Cell<u32>,
     pub(crate) retired: Cell<u32>,
-    /// L2, in `entries/lent.rs`.
-    pub(crate) lent: Cell<u32>,
+    /// L2, in `entries/outside.rs`.
+    pub(crate) outside: Cell<u32>,
 }
 
 impl<W: Width> AddressTable<W> {
@@ -68,7 +68,7 @@ impl<W: Width> AddressTable<W> {
             free: Cell::new(W::Count::new(W::Word::NIL.get())),
             made: Cell::new(0),
             retired: Cell::new(0),
-            lent: Cell::new(0),
+            outside: Cell::new(0),
         }
     }
 
@@ -126,7 +126,7 @@ impl<W: Width> AddressTable<W> {
         debug_assert!(self.contains(entry));
         // SAFETY: the entry was made, so it lies between `floor` and `top`, initialised (A3) and
         // aligned (`top` and the entry size are multiples of the entry's alignment), in pages or
-        // slack that only this table uses.
+        // a rest that only this table uses.
         unsafe { memory.slot(self.offset(entry)) }
     }
 
@@ -137,10 +137,10 @@ impl<W: Width> AddressTable<W> {
         self.origin
     }
 
-    /// As `word`, of the entry that a name carries, in memory that was lent with the origin of this
-    /// table.
+    /// As `word`, of the entry that a name carries, in memory that was borrowed with the origin of
+    /// this table.
     #[inline]
-    pub(crate) fn named_word(memory: Lent<'_>, number: Number) -> Slot<'_, W::Word> {
+    pub(crate) fn named_word(memory: Borrowed<'_>, number: Number) -> Slot<'_, W::Word> {
         // SAFETY: the sum of both offsets is that of the entry, for which `word` has the reasons.
         unsafe { memory.slot_behind(number.get() as usize, W::ENTRY_BYTES) }
     }
@@ -173,7 +173,7 @@ impl<W: Width> AddressTable<W> {
     /// [`ENTRIES_AT_ONCE`]; the lowest comes first. No entry may be free.
     pub(crate) fn make(&self, memory: &Memory<'_>) {
         debug_assert!(self.has_no_free());
-        // No entry is free, so all that were made are taken, lent or retired.
+        // No entry is free, so all that were made are taken, outside or retired.
         let first = self.made.get();
         let room = self.spare(first - self.retired.get());
         let behind = first + room.min(ENTRIES_AT_ONCE);

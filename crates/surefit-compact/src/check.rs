@@ -394,16 +394,17 @@ impl<'m, W: Width> Engine<'m, W> {
             )?;
             link = table.word(&self.pages.memory, entry).get().get();
         }
-        let lent = u64::from(table.lent.get());
-        let sum = u64::from(self.used()) + lent + u64::from(table.retired.get()) + u64::from(free);
+        let outside = u64::from(table.outside.get());
+        let sum =
+            u64::from(self.used()) + outside + u64::from(table.retired.get()) + u64::from(free);
         let whole = sum == u64::from(made);
         ensure(
             whole,
             "A4",
-            "an entry is neither live, parked, lent, free nor retired",
+            "an entry is neither live, parked, outside, free nor retired",
             made as usize,
         )?;
-        self.check_lent()?;
+        self.check_outside()?;
         self.check_generations()
     }
 

@@ -134,7 +134,7 @@ impl<W: Width> Engine<'_, W> {
         }
         let numbers = u64::from(W::Word::NIL.get());
         let used =
-            u64::from(self.live() + self.addresses.lent.get() + self.addresses.retired.get());
+            u64::from(self.live() + self.addresses.outside.get() + self.addresses.retired.get());
         if used + entries > numbers {
             return Err(Refused::NoHandle);
         }

@@ -2,11 +2,11 @@
 //!
 //! ```text
 //! 0            P            2P                        Q·P          fixed            len
-//! | page 0     | page 1     | …      | table page     | slack      | class states | page records |
+//! | page 0     | page 1     | …      | table page     | rest       | class states | page records |
 //! | data pages, from the front →     ← the address table, from the fixed area backwards         |
 //! ```
 //! Offsets are in bytes from the aligned base. The address table grows towards lower addresses,
-//! first through the slack.
+//! first through the rest.
 #![deny(
     unsafe_code,
     clippy::arithmetic_side_effects,

@@ -44,13 +44,13 @@ unsafe impl Send for Origin {}
 
 /// A heap's region by value, for as long as the heap is borrowed.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Lent<'a> {
+pub(crate) struct Borrowed<'a> {
     base: NonNull<u8>,
     origin: Origin,
     memory: PhantomData<&'a Memory<'a>>,
 }
 
-impl<'a> Lent<'a> {
+impl<'a> Borrowed<'a> {
     /// As [`Memory::address`].
     ///
     /// # Safety
@@ -113,8 +113,8 @@ impl<'m> Memory<'m> {
 
     /// The memory by value, with an origin of its own.
     #[inline]
-    pub(crate) const fn lent(&self, origin: Origin) -> Lent<'_> {
-        Lent {
+    pub(crate) const fn borrowed(&self, origin: Origin) -> Borrowed<'_> {
+        Borrowed {
             base: self.base,
             origin,
             memory: PhantomData,

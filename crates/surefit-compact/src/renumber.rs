@@ -30,7 +30,7 @@ impl<W: Width<Generation = ()>> Heap<'_, W> {
     /// table as long as it is.
     ///
     /// # Panics
-    /// If a handle belongs to another heap, or an entry is lent; then nothing was renumbered.
+    /// If a handle belongs to another heap, or an entry is outside; then nothing was renumbered.
     ///
     /// # Complexity
     /// O(entries + pieces of the objects).
@@ -41,7 +41,10 @@ impl<W: Width<Generation = ()>> Heap<'_, W> {
                 "the handle belongs to another heap"
             );
         }
-        assert!(self.engine.addresses.lent.get() == 0, "an entry is lent");
+        assert!(
+            self.engine.addresses.outside.get() == 0,
+            "an entry is outside"
+        );
         self.engine.unpark_all();
         let mut lowest = Lowest {
             next: 0,

@@ -31,7 +31,7 @@ use surefit_core::Refused;
 use crate::address::AddressTable;
 use crate::handle::{Byte, Bytes, Handle, HeapId, Name, Number};
 use crate::heap::{Heap, foreign};
-use crate::memory::Lent;
+use crate::memory::Borrowed;
 use crate::pieces::Division;
 use crate::width::{Wide, Width, Word};
 
@@ -73,7 +73,7 @@ use crate::width::{Wide, Width, Word};
 /// ```
 pub struct View<'a, W: Width = Wide> {
     heap: &'a Heap<'a, W>,
-    memory: Lent<'a>,
+    memory: Borrowed<'a>,
     id: HeapId,
     division: Division,
 }
@@ -107,7 +107,7 @@ impl<W: Width> Heap<'_, W> {
                 .engine
                 .pages
                 .memory
-                .lent(self.engine.addresses.origin()),
+                .borrowed(self.engine.addresses.origin()),
             id: self.id,
             division: self.division,
         }

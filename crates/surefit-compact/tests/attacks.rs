@@ -8,10 +8,10 @@
 mod drops;
 #[path = "attacks/kept.rs"]
 mod kept;
-#[path = "attacks/lent.rs"]
-mod lent;
 #[path = "attacks/numbers.rs"]
 mod numbers;
+#[path = "attacks/outside.rs"]
+mod outside;
 #[path = "attacks/spines.rs"]
 mod spines;
 
@@ -336,11 +336,11 @@ fn capacity<W: Width>(config: &Config, region: usize, retired: usize) -> usize {
     let geometry = config.geometry();
     let (page, classes) = (geometry.page_bytes(), geometry.class_count());
     let pages = layout::pages_in::<W>(region, page, classes);
-    let slack = region - layout::fixed_bytes::<W>(classes, pages) - pages * page;
+    let rest = region - layout::fixed_bytes::<W>(classes, pages) - pages * page;
     let class = geometry.class_for(16, 8).expect("a class");
     let blocks = usize::from(geometry.layout(class).blocks);
     let objects = |table_pages: usize| {
-        let entries = (slack + table_pages * page) / W::ENTRY_BYTES;
+        let entries = (rest + table_pages * page) / W::ENTRY_BYTES;
         entries
             .saturating_sub(retired)
             .min((pages - table_pages) * blocks)

@@ -62,8 +62,8 @@ impl JunkRegion {
 }
 
 /// Memory that lends one region after another, each with an exact length and place. Certificates
-/// are tested in it. A `vec!` begins anywhere, so a heap in it has slack: the bytes that it does
-/// not need to skip.
+/// are tested in it. A `vec!` begins anywhere, so a heap in it has bytes to spare: those that it
+/// does not need to skip.
 ///
 /// # Examples
 /// ```

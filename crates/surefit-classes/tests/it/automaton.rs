@@ -216,7 +216,7 @@ fn report(rules: Rules, limit: u32) -> Census {
 }
 
 /// The (H, h) at which no reachable state has as many pages as the bound allows.
-fn slack(rules: Rules, census: &Census) -> Vec<(u32, u32)> {
+fn loose(rules: Rules, census: &Census) -> Vec<(u32, u32)> {
     let pages = census.most_pages.iter();
     let bound = |h, peak| pages_bound(rules.bound, rules.blocks, h, peak);
     pages
@@ -229,7 +229,7 @@ fn slack(rules: Rules, census: &Census) -> Vec<(u32, u32)> {
 
 /// The bound on pages is reached at every h and every H: no smaller bound would hold.
 fn assert_tight(rules: Rules, census: &Census) {
-    let loose = slack(rules, census);
+    let loose = loose(rules, census);
     assert!(
         loose.is_empty(),
         "{rules:?}: fewer pages would do at (H, h) {loose:?}"

@@ -24,12 +24,12 @@ fn layout(bytes: usize) -> Layout {
     Layout::from_size_align(bytes, 1).expect("a layout")
 }
 
-/// Objects of 40 bytes with entries, every tenth of them freed, as many entries lent, and an object
-/// in pieces of [`LONG`] bytes.
+/// Objects of 40 bytes with entries, every tenth of them freed, as many outside entries, and an
+/// object in pieces of [`LONG`] bytes.
 struct Scene {
     heap: EntryHeap<'static>,
     entries: Vec<u32>,
-    lent: u32,
+    outside: u32,
     long: u32,
 }
 
@@ -44,14 +44,14 @@ fn over(mut heap: EntryHeap<'static>, objects: usize) -> Scene {
         unsafe { heap.free_entry(entry) };
     }
     heap.compact(u64::MAX);
-    let mut lent = 0;
+    let mut outside = 0;
     for place in 0..objects / 10 {
-        lent = heap.lend_entry(place as u32).expect("an entry");
+        outside = heap.add_outside_entry(place as u32).expect("an entry");
     }
     Scene {
         heap,
         entries,
-        lent,
+        outside,
         long,
     }
 }
@@ -78,7 +78,7 @@ pub(crate) fn entries(table: &mut Table) {
         table.row(name, OBJECTS, Grows::No, scene, call);
     };
     constant("allocate_entry", |s| {
-        s.lent = s.heap.allocate_entry(40).expect("fits");
+        s.outside = s.heap.allocate_entry(40).expect("fits");
     });
     constant("free_entry", |s| {
         // SAFETY: it is live, and not used again.
@@ -103,14 +103,14 @@ pub(crate) fn entries(table: &mut Table) {
         // SAFETY: it is live, and so are its pieces.
         black_box(unsafe { s.heap.entry_part(s.long, LONG, 1) });
     });
-    constant("lend_entry", |s| {
-        s.lent = s.heap.lend_entry(7).expect("an entry");
+    constant("add_outside_entry", |s| {
+        s.outside = s.heap.add_outside_entry(7).expect("an entry");
     });
-    constant("relocate_entry", |s| s.heap.relocate_entry(s.lent, 8));
+    constant("relocate_entry", |s| s.heap.relocate_entry(s.outside, 8));
     constant("take_in_entry", |s| {
-        black_box(s.heap.take_in_entry(s.lent, 40).expect("fits"));
+        black_box(s.heap.take_in_entry(s.outside, 40).expect("fits"));
     });
-    constant("give_entry_back", |s| s.heap.give_entry_back(s.lent));
+    constant("give_entry_back", |s| s.heap.give_entry_back(s.outside));
     constant("can_serve", |s| {
         assert!(s.heap.can_serve(&[40, 3000]).is_ok());
     });
@@ -136,8 +136,8 @@ pub(crate) fn entries(table: &mut Table) {
         let class = s.heap.config().geometry().class_for(40, 8).expect("one");
         black_box(s.heap.entries_in(class).count());
     });
-    grows("lent_entries, all", "the entries ever made", |s| {
-        black_box(s.heap.lent_entries().count());
+    grows("outside_entries, all", "the entries ever made", |s| {
+        black_box(s.heap.outside_entries().count());
     });
 }
 

@@ -80,7 +80,7 @@ pub const fn pages_max<W: Width>(geometry: &Geometry) -> u64 {
 const fn pages_limit<W: Width>(geometry: &Geometry) -> u64 {
     let page = geometry.page_bytes();
     // Less the bytes that are skipped, and less the part of a page that the address table takes
-    // from the slack.
+    // from the rest.
     let most_bytes = (isize::MAX as usize)
         .saturating_sub(page)
         .saturating_sub(page);
@@ -194,7 +194,7 @@ const fn joint<W: Width>(
     })
 }
 
-/// Divides a region as `Heap::new` does: the address table takes the slack and then whole pages
+/// Divides a region as `Heap::new` does: the address table takes the rest and then whole pages
 /// from the back.
 #[expect(
     clippy::arithmetic_side_effects,

@@ -188,7 +188,7 @@ impl<'h, 'm, W: Width> Fields<'h, 'm, W> {
             ("free_page_count", engine.free_page_count.as_ptr()),
             ("made", engine.addresses.made.as_ptr()),
             ("retired", engine.addresses.retired.as_ptr()),
-            ("lent", engine.addresses.lent.as_ptr()),
+            ("outside", engine.addresses.outside.as_ptr()),
         ];
         for (name, place) in numbers {
             self.add(name.into(), place.cast(), 4, Duty::All);

@@ -5,7 +5,7 @@
 //! | `heap` | the heap itself |
 //! | `objects` | byte objects by number, their pieces, and a sweep |
 //! | `room` | whether several objects fit, and moves that make room for them |
-//! | `lent` | numbers of objects that lie outside the heap's pages for now |
+//! | `outside` | numbers of objects that lie outside the heap's pages for now |
 //!
 //! Handles own their objects and cannot be copied. A collector finds out by tracing which objects
 //! live, and its references are plain numbers. So its calls take numbers, and those that believe a
@@ -15,9 +15,9 @@
 //! Ours.
 
 mod heap;
-mod lent;
 mod objects;
+mod outside;
 mod room;
 
 pub use heap::EntryHeap;
-pub use lent::EntryPlace;
+pub use outside::EntryPlace;

@@ -298,12 +298,12 @@ impl<W: Width<Generation = ()>> EntryHeap<'_, W> {
         self.is_in_pieces(len)
     }
 
-    /// Frees every live page-block whose entry is not kept, and every such lent entry, and moves
+    /// Frees every live page-block whose entry is not kept, and every such outside entry, and moves
     /// others until the compaction bound holds. Entry `e` is kept if word `e / 64` exists and its
     /// bit `e % 64` is set. Returns the number of page-blocks that were live before.
     ///
     /// # Safety
-    /// S1: only bits of live or lent entries are set. S2: for an object in pieces, either all of
+    /// S1: only bits of live or outside entries are set. S2: for an object in pieces, either all of
     /// [`EntryHeap::entries_of`] are kept or none is. S3: no object that is not kept is used again,
     /// nor is a handle of it.
     ///
@@ -315,7 +315,7 @@ impl<W: Width<Generation = ()>> EntryHeap<'_, W> {
         engine.retain_windows(|entry| is_kept(kept, entry));
         engine.retain_entries(kept);
         engine.retain_blocks(kept);
-        engine.retain_lent(kept);
+        engine.retain_outside(kept);
         if let Some(slack) = engine.slack() {
             slack.take_all();
         }
@@ -334,11 +334,11 @@ impl<'m, W: Width<Generation = ()>> Engine<'m, W> {
         self.addresses.give_pages(page_bytes, highest);
     }
 
-    /// L2: what is kept and not live is lent. The last to be counted, when nothing is parked.
-    fn retain_lent(&self, kept: &[u64]) {
-        if self.addresses.lent.get() > 0 {
+    /// L2: what is kept and not live is outside. The last to be counted, when nothing is parked.
+    fn retain_outside(&self, kept: &[u64]) {
+        if self.addresses.outside.get() > 0 {
             let kept = kept.iter().map(|bits| bits.count_ones()).sum::<u32>();
-            self.addresses.lent.set(kept - self.live());
+            self.addresses.outside.set(kept - self.live());
         }
     }
 

@@ -33,7 +33,8 @@ fn junk(bytes: usize) -> Vec<MaybeUninit<u8>> {
     vec![MaybeUninit::new(0xa5); bytes]
 }
 
-/// Exactly the aligned bytes of a certificate, at a multiple of the page size and of 128: no slack.
+/// Exactly the aligned bytes of a certificate, at a multiple of the page size and of 128: no byte
+/// more.
 fn exact<'m>(
     memory: &'m mut ExactMemory,
     config: &Config,

@@ -1,4 +1,4 @@
-//! Every certificate holds in exactly its bytes: no region has slack that the certificate does not
+//! Every certificate holds in exactly its bytes: no region has a byte that the certificate does not
 //! name.
 //!
 //! | file | holds |

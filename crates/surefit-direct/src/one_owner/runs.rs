@@ -274,8 +274,8 @@ impl<S: Partitioning> Space<S> for FreeRuns<S> {
             clippy::cast_possible_truncation,
             reason = "an alignment is at most 64 KiB"
         )]
-        let slack = (align.div_ceil(S::UNIT_BYTES) - 1) as u32;
-        let all = units.checked_add(slack).ok_or(Refused::NoPage)?;
+        let skipped = (align.div_ceil(S::UNIT_BYTES) - 1) as u32;
+        let all = units.checked_add(skipped).ok_or(Refused::NoPage)?;
         let list = self.find(memory, all).ok_or(Refused::NoPage)?;
         let run = memory.list(list);
         let start = memory.after(run, memory.units_to_aligned(run, align));

@@ -180,8 +180,8 @@ impl Pool {
         align: usize,
         zero: bool,
     ) -> Option<Taken> {
-        let slack = u32::try_from(align.div_ceil(UNIT_BYTES) - 1).ok()?;
-        let all = units.checked_add(slack)?;
+        let skipped = u32::try_from(align.div_ceil(UNIT_BYTES) - 1).ok()?;
+        let all = units.checked_add(skipped)?;
         let possible = all < memory.units() && self.within_limit(memory, source, units);
         let dirty = self.dirty.units();
         let mut taken = None;
@@ -190,7 +190,7 @@ impl Pool {
             if !sparse {
                 taken = self.take_dirty(memory, units, all, align);
             }
-            if taken.is_none() && !zero && !sparse && slack == 0 {
+            if taken.is_none() && !zero && !sparse && skipped == 0 {
                 taken = self.take_window(memory, source, units);
             }
             taken = taken

@@ -181,7 +181,7 @@ fn when_a_page_or_an_entry_is_missing() {
         made += 1;
     }
     assert_eq!(pages(&heap), all - 1, "the table took one page");
-    assert!(made > 2, "the entries before it had room in the slack");
+    assert!(made > 2, "the entries before it had room in the rest");
     let of_table = heap.usage().administrative_bytes;
     let _ = heap.insert([1_u64; 2]).expect("room");
     assert_eq!(

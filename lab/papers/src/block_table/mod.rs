@@ -27,7 +27,7 @@
 //!
 //! ```text
 //! 0          P          2P                    Q·P     fixed                            end
-//! | frames   | rows     | frames  | … | entries, ←   | slack | class states | page records |
+//! | frames   | rows     | frames  | … | entries, ←   | rest  | class states | page records |
 //! ```
 //!
 //! # Invariants

@@ -96,7 +96,7 @@ const fn instances_max(geometry: &Geometry) -> u32 {
     GROUPS / geometry.class_count().next_power_of_two() as u32
 }
 
-/// Divides a region as a shared heap does: the address table takes the slack and then whole pages
+/// Divides a region as a shared heap does: the address table takes the rest and then whole pages
 /// from the back.
 #[expect(
     clippy::arithmetic_side_effects,

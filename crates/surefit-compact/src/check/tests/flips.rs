@@ -456,7 +456,7 @@ pub(crate) fn config<W: Width>((bound, order): (Bound, PageOrder)) -> Config {
 
 /// The generation of an entry has no copy, whatever it is: a wrong one makes keys stale. The limit
 /// is what the program said last: every number of pages between the opened ones and the last is one
-/// that it could have said. So is the place of a lent entry.
+/// that it could have said. So is the place of an outside entry.
 fn leaves_out(changes: &[Changed<'_>]) -> bool {
     let is_place = |word: u64| word >> 31 == 1 && word != u64::from(u32::MAX);
     changes.iter().any(|&(name, right, wrong)| {
@@ -497,7 +497,7 @@ fn flips_of_a_heap_with_a_limit_are_told_or_harmless() {
     let heap = Heap::<Wide>::with_limit(region.memory(), &config, 26_000, 400);
     let mut heap = EntryHeap::from(heap.expect("large enough"));
     for place in [0, 7, 300] {
-        heap.lend_entry(place).expect("room");
+        heap.add_outside_entry(place).expect("room");
     }
     attack(
         "Heap, with a limit",

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! 0                                Q·P     fixed                                               len
-//! | data pages →   ← address table | slack | groups | instances | buffers | records | page locks |
+//! | data pages →   ← address table | rest | groups | instances | buffers | records | page locks |
 //! ```
 //! Offsets count from the page-aligned base. The fixed area begins at a multiple of 128 bytes.
 

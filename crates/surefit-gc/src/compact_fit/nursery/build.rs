@@ -18,7 +18,7 @@ const PARTS: usize = 16;
 
 /// The units of a nursery: words of the region.
 const fn units(nursery_bytes: usize) -> usize {
-    let most = EntryHeap::<Wide>::LENT_PLACES as usize;
+    let most = EntryHeap::<Wide>::OUTSIDE_PLACES as usize;
     let units = nursery_bytes / UNIT;
     if units < most { units } else { most }
 }
@@ -67,7 +67,7 @@ impl<'m> Collector<'m, Nursery<'m>> {
             nursery: units(nursery_bytes),
         };
         let heap_bytes = division.heap_bytes(region.len());
-        if let Ok(limit) = usize::try_from(EntryHeap::<Wide>::LENDS_UP_TO) {
+        if let Ok(limit) = usize::try_from(EntryHeap::<Wide>::OUTSIDE_UP_TO) {
             if heap_bytes > limit {
                 return Err(Refused::TooLarge { limit });
             }

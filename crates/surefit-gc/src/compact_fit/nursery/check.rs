@@ -9,7 +9,7 @@ use crate::compact_fit::stub::WORD;
 impl Nursery<'_> {
     /// Verifies N1, N2, E1 and E2.
     pub(super) fn check_nursery(&self) -> Result<(), Corruption> {
-        let (mut headers, mut lent, mut end) = (0, 0, 0);
+        let (mut headers, mut outside, mut end) = (0, 0, 0);
         let top = self.eden.top();
         let fits = top <= self.eden.units();
         ensure(fits, "E1", "objects go beyond the nursery", top as usize)?;
@@ -22,9 +22,9 @@ impl Nursery<'_> {
             ensure(fits, "E1", "an object goes beyond the last one", at)?;
             headers += 1;
             if let Some(entry) = header.entry {
-                let is_its = self.old.heap.lent_place_of(entry) == Some(place);
+                let is_its = self.old.heap.outside_place_of(entry) == Some(place);
                 ensure(is_its, "N1", "an entry does not lead to its object", at)?;
-                lent += 1;
+                outside += 1;
             }
             let bytes = (header.words as usize).saturating_mul(WORD);
             let is_block = self.words_of(bytes) == Some(header.words);
@@ -45,7 +45,7 @@ impl Nursery<'_> {
             "objects of the nursery were miscounted",
             headers as usize,
         )?;
-        let all = self.old.heap.lent_entries().count();
-        ensure(all == lent, "N1", "an entry is lent to no object", all)
+        let all = self.old.heap.outside_entries().count();
+        ensure(all == outside, "N1", "an outside entry has no object", all)
     }
 }

@@ -2,11 +2,11 @@
 //! that survive a collection move into the heap. Their numbers stay, so no reference changes.
 //!
 //! ```text
-//! entry → | words | entry |  words of the object …       in the nursery: the entry is lent
+//! entry → | words | entry |  words of the object …       in the nursery: the entry is outside
 //! entry → | words of the object …                        in the heap: a page-block
 //!
 //! allocate(n):   the page-block has more than a sixteenth of the nursery, or a piece: in the heap
-//!                there is room behind the others: there, with a lent entry
+//!                there is room behind the others: there, with an outside entry
 //!                nothing stayed when the nursery was emptied: a refusal, and so a collection
 //!                else in the heap
 //! collection:    free what is dead in the heap, if all of it is swept; empty the nursery (`promote`)
@@ -19,9 +19,9 @@
 //! nearly all die together.
 //!
 //! # Invariants
-//! - N1: The entry in the header of an object of the nursery is lent, and its place is that of the
-//!   header. No other entry is lent. (Of an object that was freed by itself, the header has none
-//!   until the nursery is emptied.)
+//! - N1: The entry in the header of an object of the nursery is outside, and its place is that of
+//!   the header. No other entry is outside. (Of an object that was freed by itself, the header has
+//!   none until the nursery is emptied.)
 //! - N2: The words of an object of the nursery are as many as the page-block has that will take it
 //!   in, and this is not of the stubs' class, nor is such an object in pieces. So a promotion
 //!   cannot panic.
@@ -176,7 +176,7 @@ impl<'m> Nursery<'m> {
         if !self.eden.has_room(words) {
             return None;
         }
-        let entry = self.old.heap.lend_entry(self.eden.top()).ok()?;
+        let entry = self.old.heap.add_outside_entry(self.eden.top()).ok()?;
         self.eden.push(entry, words);
         self.old.refused = 0;
         Some(object(entry))
@@ -199,10 +199,10 @@ impl<'m> Nursery<'m> {
 // SAFETY: I1: numbers are less than `places`, which counts the entries of the heap and as many as
 // the nursery has objects (the proof is with `tables`), and those of two objects differ by two. I2:
 // an entry is its object's until the heap's sweep refuses it; the heap keeps what the marks
-// contain, in page-blocks or lent, and `promote` those of them in the nursery (N1). Words in the
+// contain, in page-blocks or outside, and `promote` those of them in the nursery (N1). Words in the
 // nursery are their object's alone (E1), set to zero at its birth, aligned to eight, and move only
-// when the space is exclusively borrowed. I3: N2; `objects` yields what the heap has and the lent
-// entries, which are those of the nursery (N1).
+// when the space is exclusively borrowed. I3: N2; `objects` yields what the heap has and the
+// outside entries, which are those of the nursery (N1).
 unsafe impl Space for Nursery<'_> {
     fn places(&self) -> u32 {
         self.old.places()
@@ -232,10 +232,10 @@ unsafe impl Space for Nursery<'_> {
 
     #[inline]
     unsafe fn place(&self, object: Object) -> Place {
-        // SAFETY: S1 is the caller's: the entry is live, or lent (N1); the heap is small enough to
-        // lend.
+        // SAFETY: S1 is the caller's: the entry is live, or outside (N1); the heap is small enough
+        // for such entries.
         match unsafe { self.old.heap.entry_place(entry(object)) } {
-            EntryPlace::Lent(place) => {
+            EntryPlace::Outside(place) => {
                 Place::whole(self.eden.first(place), self.eden.header(place).words)
             }
             // SAFETY: S1 is the caller's, and the page-block that of the entry.
@@ -251,7 +251,7 @@ unsafe impl Space for Nursery<'_> {
     unsafe fn sweep(&mut self, marks: &Marks<'_>) -> Swept {
         let (before, headers) = (self.object_count(), self.eden.objects());
         // SAFETY: S1 is the caller's. S2: the marks contain live objects of the heap, and such of
-        // the nursery, whose entries are lent (N1): the heap's sweep may be told of both.
+        // the nursery, whose entries are outside (N1): the heap's sweep may be told of both.
         let swept = unsafe { self.old.sweep(marks) };
         self.promote(|entry| marks.contains(object(entry)));
         let (usage, objects) = (self.usage(), self.object_count());
@@ -269,11 +269,11 @@ unsafe impl Space for Nursery<'_> {
 
     fn objects(&self) -> impl Iterator<Item = Object> {
         let mut placed = self.old.objects().peekable();
-        let mut lent = self.old.heap.lent_entries().map(object).peekable();
-        core::iter::from_fn(move || match (placed.peek(), lent.peek()) {
-            (Some(placed), Some(young)) if young < placed => lent.next(),
+        let mut outside = self.old.heap.outside_entries().map(object).peekable();
+        core::iter::from_fn(move || match (placed.peek(), outside.peek()) {
+            (Some(placed), Some(young)) if young < placed => outside.next(),
             (Some(_), _) => placed.next(),
-            (None, _) => lent.next(),
+            (None, _) => outside.next(),
         })
     }
 
@@ -303,7 +303,7 @@ unsafe impl OneByOne for Nursery<'_> {
         // SAFETY: S1 is the caller's: it lives, or a part of it is left; then its entry is that of
         // its stub, which is freed last.
         let place = unsafe { self.old.heap.entry_place(entry(object)) };
-        let EntryPlace::Lent(place) = place else {
+        let EntryPlace::Outside(place) = place else {
             // SAFETY: S1 to S3 are the caller's.
             return unsafe { self.old.free(object) };
         };

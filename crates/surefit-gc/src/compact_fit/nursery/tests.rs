@@ -1,4 +1,5 @@
-//! Corrupts every header of the nursery and every word of a lent entry: the checker must object.
+//! Corrupts every header of the nursery and every word of an outside entry: the checker must
+//! object.
 
 extern crate alloc;
 use alloc::vec;
@@ -46,11 +47,11 @@ fn the_checker_objects_to_every_wrong_header() {
 }
 
 #[test]
-fn the_checker_objects_to_wrong_places_and_loans() {
+fn the_checker_objects_to_wrong_places_and_outside_entries() {
     with_nursery(|space, objects| {
-        let lent: Vec<u32> = space.old.heap.lent_entries().collect();
-        for &entry in &lent {
-            let place = space.old.heap.lent_place_of(entry).expect("lent");
+        let outside: Vec<u32> = space.old.heap.outside_entries().collect();
+        for &entry in &outside {
+            let place = space.old.heap.outside_place_of(entry).expect("outside");
             for other in (0..space.eden.units()).filter(|&other| other != place) {
                 space.old.heap.relocate_entry(entry, other);
                 assert_eq!(space.check().expect_err("a wrong place").invariant, "N1");
@@ -59,7 +60,7 @@ fn the_checker_objects_to_wrong_places_and_loans() {
         }
         assert_eq!(space.check(), Ok(()));
         // Nobody's.
-        let stray = space.old.heap.lend_entry(0).expect("room");
+        let stray = space.old.heap.add_outside_entry(0).expect("room");
         assert_eq!(space.check().expect_err("nobody's").invariant, "N1");
         space.old.heap.give_entry_back(stray);
         // An object of the heap in a page-block that nobody gave it.
@@ -68,7 +69,7 @@ fn the_checker_objects_to_wrong_places_and_loans() {
             .heap
             .take_in_entry(entry(objects[0]), 16)
             .expect("room");
-        assert_eq!(space.check().expect_err("not lent").invariant, "N1");
+        assert_eq!(space.check().expect_err("not outside").invariant, "N1");
     });
 }
 
@@ -96,9 +97,9 @@ fn a_number_is_given_again_before_the_nursery_is_emptied() {
     });
 }
 
-/// A sweep that keeps nothing frees what is lent, too.
+/// A sweep that keeps nothing frees what is outside, too.
 #[test]
-fn a_sweep_frees_what_is_lent() {
+fn a_sweep_frees_what_is_outside() {
     with_nursery(|space, _| {
         let mut none = vec![0; space.places() as usize / 64 + 1];
         // SAFETY: nothing is used again.

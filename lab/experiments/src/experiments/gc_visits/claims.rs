@@ -13,7 +13,7 @@ pub(super) const PRINTED: [(f64, f64); 3] = [(15.0, 40.0), (17.0, 40.0), (50.0, 
 /// Several hundred visits of a single list: from this number on.
 const SEVERAL_HUNDRED: f64 = 200.0;
 
-/// "About 50" is read as 50 up to a tenth. A range needs no slack: it is taken as printed.
+/// "About 50" is read as 50 up to a tenth. A range needs no tolerance: it is taken as printed.
 const ABOUT: f64 = 0.1;
 
 /// How many of the intervals between collections must show it: nine of ten.
@@ -64,11 +64,11 @@ fn visits(in_heap: &InHeap, merges: When) -> Option<f64> {
 fn in_the_range(found: &[Found], place: usize) -> Claim {
     let (least, most) = PRINTED[place];
     let merges = MERGES[place];
-    let (range, slack) = match least < most {
+    let (range, tolerance) = match least < most {
         true => (format!("{least} to {most}"), 0.0),
         false => (format!("about {least}"), ABOUT),
     };
-    let alike = least * (1.0 - slack)..=most * (1.0 + slack);
+    let alike = least * (1.0 - tolerance)..=most * (1.0 + tolerance);
     let programs = found.iter().map(|one| {
         let visits = one
             .thesis
