@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# Redis that asks our hint: Debian's source package of Redis, built with the jemalloc that it brings along, and built with libsurefit_malloc.so behind
+# redis/jemalloc/jemalloc.h. Both pass Redis' own tests of its defragmentation, and then play the drifting load of examples/cache with
+# `activedefrag yes`: resident memory at each phase's end, processor time of an operation, latency. What cannot be downloaded is NOT RUN.
+# usage: redis-defrag.sh [MIB] [ROUNDS]      payload of 64 MiB, 3 rounds if not given; FOLDER=PATH keeps the load's JSON and plot there
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+mib=${1:-64} rounds=${2:-3}
+target=${CARGO_TARGET_DIR:-$PWD/target}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+# apt reads the lists and fetches the sources as a user of its own, if it can.
+chmod 755 "$work"
+
+# Debian's list of sources, in a folder of ours: nothing of this machine is changed.
+apt() {
+  apt-get -qq -o Dir::Etc::sourcelist="$work/sources.list" -o Dir::Etc::sourceparts=- -o Dir::State::lists="$work/lists" -o Dir::Cache="$work/cache" \
+    -o APT::Sandbox::User="$(id -un)" "$@" >"$work/apt.log" 2>&1
+}
+
+# build NAME ARGUMENT…: Redis in a folder of that name, its server and what its tests need.
+build() {
+  local folder=$work/$1
+  cp -r "$work/source" "$folder"
+  shift
+  make -C "$folder/src" -j2 "$@" redis-server redis-cli redis-benchmark >"$work/make.log" 2>&1 || { tail -n 20 "$work/make.log" && exit 1; }
+}
+
+# suite NAME: Redis' own tests of its defragmentation.
+suite() {
+  (cd "$work/$1" && ./runtest --single unit/memefficiency --clients 1 --no-latency) 2>&1 | sed 's/\x1b\[[0-9;]*m//g' >"$work/said" || { tail -n 40 "$work/said" && echo "FAILED: unit/memefficiency on $1" && exit 1; }
+  echo "$1: unit/memefficiency: $(grep -c '\[ok\]' "$work/said") passed, of these $(grep '\[ok\]' "$work/said" | grep -c defrag) of the defragmentation"
+}
+
+for tool in apt-get cc make tar tclsh; do
+  command -v "$tool" >/dev/null || { echo "NOT RUN: Redis with our hint (no $tool here)" && exit 0; }
+done
+mkdir -p "$work"/{lists,cache/archives}/partial "$work/source"
+echo "deb-src http://deb.debian.org/debian bookworm main" >"$work/sources.list"
+if ! (cd "$work" && apt update && apt source --download-only redis); then
+  echo "NOT RUN: Redis with our hint (no source package of it: $(tail -n 1 "$work/apt.log"))"
+  exit 0
+fi
+tar -xf "$work"/redis_*.orig.tar.* -C "$work/source" --strip-components=1
+echo "== $(basename "$work"/redis_*.orig.tar.* | sed 's/\.orig.*//')"
+
+cargo build --locked --quiet --profile preload -p surefit-malloc --example surefit_malloc
+libraries=$target/preload/examples
+make -C "$work/source/deps" hiredis linenoise lua hdr_histogram >"$work/make.log" 2>&1
+build jemalloc MALLOC=jemalloc
+build surefit MALLOC=libc CFLAGS="-DUSE_JEMALLOC -I$PWD/ci/extra/redis -I$PWD/crates/surefit-malloc/include" \
+  LDFLAGS="-L$libraries -Wl,--no-as-needed -lsurefit_malloc -Wl,--as-needed -Wl,-rpath,$libraries"
+suite jemalloc
+suite surefit
+
+CARGO_TARGET_DIR=$target/cache cargo build --locked --quiet --release --manifest-path examples/cache/Cargo.toml
+defrag="--activedefrag yes --active-defrag-ignore-bytes 1mb --active-defrag-threshold-lower 5 --active-defrag-cycle-min 25 --active-defrag-cycle-max 75"
+"$target/cache/release/surefit-cache-load" --size full --budget-mb "$mib" --rounds "$rounds" --settle-ms 10000 --only redis-jemalloc \
+  --redis "jemalloc-defrag=$work/jemalloc/src/redis-server $defrag" --redis "surefit-defrag=$work/surefit/src/redis-server $defrag" \
+  ${FOLDER:+--out "$FOLDER"}
