@@ -61,7 +61,8 @@ static inline void surefit_tick(void) {
 static inline int je_mallctl(const char *name, void *old, size_t *bytes, void *new_value, size_t new_bytes) {
     (void)new_bytes;
     if (!strcmp(name, "epoch")) surefit_tick();
-    if (!strcmp(name, "epoch") || !strcmp(name, "background_thread") || !strcmp(name, "thread.tcache.flush")) return 0;
+    if (!strcmp(name, "epoch") || !strcmp(name, "background_thread")) return 0;
+    if (!strcmp(name, "thread.tcache.flush")) return old ? EPERM : 0; /* nothing is there to read */
     if (!strncmp(name, "arena.", 6)) {
         malloc_trim(0);
         return 0;
