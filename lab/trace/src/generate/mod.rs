@@ -3,8 +3,8 @@
 //!
 //! The traces that the paper measured are not public; these have their histograms and say so in
 //! their names. They and the one that drifts free a uniformly random victim among the live objects,
-//! so objects have exponential lifetimes and no order among the frees helps an allocator. In the
-//! last two, objects die in groups, most of them young (module `groups`). Objects that live at the
+//! so objects have exponential lifetimes and no order among the frees helps an allocator. Two have the
+//! same histograms, and the lifetimes of a recorded Emacs (module `lives`). In the last two, objects die in groups, most of them young (module `groups`). Objects that live at the
 //! end stay live, as in most programs.
 //!
 //! The same seed gives the same trace on every machine: ChaCha with 8 rounds, and no floating-point
@@ -19,6 +19,7 @@ mod churn;
 mod error;
 mod groups;
 mod java;
+mod lives;
 mod lua;
 mod phase;
 mod random;
@@ -28,6 +29,7 @@ mod tape;
 pub use churn::{Churn, emacs_paper, hummingbird_paper};
 pub use error::GenerateError;
 pub use java::java_like;
+pub use lives::{emacs_lives, hummingbird_lives};
 pub use lua::lua_like;
 pub use phase::{Phases, phase};
 
@@ -40,6 +42,10 @@ pub enum Program {
     EmacsPaper,
     /// [`hummingbird_paper`].
     HummingbirdPaper,
+    /// [`emacs_lives`].
+    EmacsLives,
+    /// [`hummingbird_lives`].
+    HummingbirdLives,
     /// [`phase()`].
     Phase,
     /// [`java_like`].
@@ -50,9 +56,11 @@ pub enum Program {
 
 impl Program {
     /// Every program.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 7] = [
         Self::EmacsPaper,
         Self::HummingbirdPaper,
+        Self::EmacsLives,
+        Self::HummingbirdLives,
         Self::Phase,
         Self::JavaLike,
         Self::LuaLike,
@@ -64,6 +72,8 @@ impl Program {
         match self {
             Self::EmacsPaper => "emacs-paper",
             Self::HummingbirdPaper => "hummingbird-paper",
+            Self::EmacsLives => "emacs-lives",
+            Self::HummingbirdLives => "hummingbird-lives",
             Self::Phase => "phase",
             Self::JavaLike => "java-like",
             Self::LuaLike => "lua-like",
@@ -84,6 +94,10 @@ impl Program {
                 "51 % of 40 B, 15 % of 648 B, 11 % of 104 B, the rest to 1 KiB; 7.7 MB live"
             }
             Self::HummingbirdPaper => "25 % of 8 B, 23 % of 32 B, the rest to 16 KiB; 124 MB live",
+            Self::EmacsLives => "sizes of emacs-paper, lifetimes of a recorded Emacs; 7.7 MB live",
+            Self::HummingbirdLives => {
+                "sizes of hummingbird-paper, lifetimes of a recorded Emacs; 124 MB live"
+            }
             Self::Phase => {
                 "ten times: fill, free a random 80 %, sizes x 1.7; from 24-40 B, 16.8 MB live"
             }
@@ -102,6 +116,8 @@ impl Program {
         match self {
             Self::EmacsPaper => emacs_paper(&options.churn(Churn::EMACS)),
             Self::HummingbirdPaper => hummingbird_paper(&options.churn(Churn::HUMMINGBIRD)),
+            Self::EmacsLives => emacs_lives(&options.churn(Churn::EMACS)),
+            Self::HummingbirdLives => hummingbird_lives(&options.churn(Churn::HUMMINGBIRD)),
             Self::JavaLike => java_like(&options.churn(Churn::JAVA)),
             Self::LuaLike => lua_like(&options.churn(Churn::LUA)),
             Self::Phase => phase(&options.phases()?),
@@ -118,6 +134,12 @@ impl Program {
         match self {
             Self::EmacsPaper => churn::play(&churn::EMACS, &options.churn(Churn::EMACS), sink),
             Self::HummingbirdPaper => churn::play(
+                &churn::HUMMINGBIRD,
+                &options.churn(Churn::HUMMINGBIRD),
+                sink,
+            ),
+            Self::EmacsLives => lives::play(&churn::EMACS, &options.churn(Churn::EMACS), sink),
+            Self::HummingbirdLives => lives::play(
                 &churn::HUMMINGBIRD,
                 &options.churn(Churn::HUMMINGBIRD),
                 sink,

@@ -1,8 +1,8 @@
 //! The synthetic programs are what they say, on every machine.
 
 use surefit_trace::generate::{
-    Churn, GenerateError, Options, Phases, Program, emacs_paper, hummingbird_paper, java_like,
-    lua_like, phase,
+    Churn, GenerateError, Options, Phases, Program, emacs_lives, emacs_paper, hummingbird_lives,
+    hummingbird_paper, java_like, lua_like, phase,
 };
 use surefit_trace::{Op, Stats, Trace};
 
@@ -37,6 +37,34 @@ fn hummingbird_paper_has_the_paper_s_histogram() {
     assert!((123_900_000..=124_000_000).contains(&stats.counts.peak_bytes));
     assert!((95_000..105_000).contains(&stats.counts.peak_objects));
     assert!(stats.max_size().is_some_and(|size| size < 16 << 10));
+}
+
+/// The recorded Emacs: 54 % of the objects that die do so before the next allocation but one, and the
+/// heap grows to its end.
+#[test]
+fn with_recorded_lifetimes_most_die_young_and_the_heap_grows() {
+    let churn = Churn {
+        allocations: 200_000,
+        live_bytes: 5_000_000,
+        ..Churn::EMACS
+    };
+    let trace = emacs_lives(&churn).expect("valid");
+    let stats = Stats::of(&trace);
+    assert_shares(&stats, &[(40, 51.2), (648, 15.0), (104, 11.1)]);
+    let peak = stats.counts.peak_bytes;
+    assert!((4_500_000..=5_000_000).contains(&peak), "{peak}");
+    let peaks = fill_peaks(&trace);
+    let (half, end) = (peaks[peaks.len() / 2], peaks[peaks.len() - 1]);
+    assert!(half < end * 7 / 10, "{half} {end}");
+    assert_eq!(trace, emacs_lives(&churn).expect("valid"));
+    let churn = Churn {
+        allocations: 200_000,
+        live_bytes: 40_000_000,
+        ..Churn::HUMMINGBIRD
+    };
+    let proxy = hummingbird_lives(&churn).expect("valid");
+    let peak = Stats::of(&proxy).counts.peak_bytes;
+    assert!((36_000_000..=40_000_000).contains(&peak), "{peak}");
 }
 
 /// The sums of live requests at the ends of the fills: where the first free follows an allocation.

@@ -50,6 +50,8 @@ impl Line<'_> {
             &[
                 "emacs-paper",
                 "hummingbird-paper",
+                "emacs-lives",
+                "hummingbird-lives",
                 "phase",
                 "java-like",
                 "lua-like",
