@@ -51,9 +51,11 @@ use clap::{Parser, Subcommand};
 use dlmalloc::GlobalDlmalloc;
 
 use experiments::automaton;
+use experiments::complexity::{ClassCalls, play_class_calls};
 use experiments::figure_10::{LongestSections, play_longest_sections};
 use experiments::malloc::{MallocPairs, MallocShape, play_malloc_pairs, play_malloc_shape};
 use experiments::overview::{WorstCalls, play_worst_calls};
+use experiments::table_4::{ChosenCalls, play_chosen_calls};
 use surefit_measure::output;
 use surefit_measure::{arguments, as_child, error};
 
@@ -85,6 +87,12 @@ enum Experiment {
     /// Make the calls whose sections figure 10 counts; for its children.
     #[command(hide = true)]
     LongestSections(LongestSections),
+    /// Make the calls that table 4 counts; for its children.
+    #[command(hide = true)]
+    ChosenCalls(ChosenCalls),
+    /// Make the calls that complexity counts; for its children.
+    #[command(hide = true)]
+    ClassCalls(ClassCalls),
     /// Play a shape on a preloaded malloc; for the children of `malloc`.
     #[command(hide = true)]
     MallocShape(MallocShape),
@@ -113,6 +121,8 @@ fn run(cli: Cli) -> Result<ExitCode> {
         Experiment::Chosen(chosen) => chosen.run(),
         Experiment::WorstCalls(args) => play_worst_calls(&args),
         Experiment::LongestSections(args) => play_longest_sections(&args),
+        Experiment::ChosenCalls(args) => play_chosen_calls(&args),
+        Experiment::ClassCalls(args) => play_class_calls(&args),
         Experiment::MallocShape(args) => play_malloc_shape(&args),
         Experiment::MallocPairs(args) => play_malloc_pairs(&args),
         Experiment::AsChild(args) => as_child::run(&args).map(|()| ExitCode::SUCCESS),

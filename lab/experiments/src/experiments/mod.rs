@@ -3,7 +3,7 @@
 mod adversary;
 pub(crate) mod automaton;
 mod bounds;
-mod complexity;
+pub(crate) mod complexity;
 pub(crate) mod figure_10;
 mod figure_11;
 mod figure_12;
@@ -31,7 +31,7 @@ mod predict;
 mod scalability;
 mod small_heaps;
 mod table_3;
-mod table_4;
+pub(crate) mod table_4;
 mod throughput;
 mod time_by_region;
 

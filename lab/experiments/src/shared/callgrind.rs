@@ -1,6 +1,9 @@
 //! Instructions of chosen calls in a child process, counted by callgrind: exact, and the same on
 //! every run.
 //!
+//! The C library copies by vectors there, however many bytes: of an instruction that repeats itself,
+//! valgrind counts every byte.
+//!
 //! Functions are named by their whole path, or by `*NAME`: callgrind 3.19 does not see the end of a
 //! call that `*NAME*` names twice. A function that ends with a call never returns for valgrind.
 
@@ -9,6 +12,10 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use surefit_measure::child;
+
+/// No copy is long enough for an instruction that repeats itself.
+const BY_VECTORS: &str = "glibc.cpu.x86_rep_movsb_threshold=1073741824:\
+                          glibc.cpu.x86_rep_stosb_threshold=1073741824";
 
 /// Runs this program again under callgrind, with `arguments`, and counts inside the calls of
 /// `call` only. A part ends with each of these calls, and where `dumps` say; returns what the child
@@ -25,6 +32,7 @@ pub(crate) fn counted(
     let directory = tempfile::tempdir().context("cannot make a directory for valgrind's counts")?;
     let file = directory.path().join("counts");
     let mut command = Command::new("valgrind");
+    command.env("GLIBC_TUNABLES", BY_VECTORS);
     command.args([
         "--tool=callgrind",
         "--combine-dumps=yes",

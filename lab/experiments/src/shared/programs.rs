@@ -5,6 +5,7 @@
 //! bundled:emacs            a recorded trace inside the command
 //! gen:emacs-paper          the paper's Emacs by its size histogram, 25.7 MB live as in the paper's table 3
 //! gen:hummingbird-paper    the paper's web proxy, 203.7 MB live; objects above 16 KiB are left out, as in the paper
+//! gen:emacs-lives          the same sizes and bytes, with the lifetimes of a recorded Emacs; so hummingbird-lives
 //! gen:phase                sizes that drift
 //! gen:java-like            sizes and lifetimes of Java objects, freed explicitly
 //! gen:lua-like             what Lua 5.4 makes, freed explicitly
@@ -28,17 +29,25 @@ use surefit_measure::source::Source;
 /// What names a synthetic program, before its name.
 const MADE: &str = "gen:";
 
-/// The paper's Emacs, synthetic.
+/// The paper's Emacs, synthetic: the lifetimes are a recorded one's.
+pub(crate) const EMACS_LIVES: &str = "gen:emacs-lives";
+
+/// The paper's web proxy, synthetic, with the same lifetimes.
+pub(crate) const HUMMINGBIRD_LIVES: &str = "gen:hummingbird-lives";
+
+/// The paper's Emacs, synthetic: the victims are random.
+#[cfg(test)]
 pub(crate) const EMACS_PAPER: &str = "gen:emacs-paper";
 
-/// The paper's web proxy, synthetic.
+/// The paper's web proxy, synthetic, with random victims.
+#[cfg(test)]
 pub(crate) const HUMMINGBIRD_PAPER: &str = "gen:hummingbird-paper";
 
 /// A real Emacs.
 pub(crate) const EMACS: &str = "bundled:emacs";
 
 /// The paper's two programs, and a real Emacs; give a recorded proxy as a file.
-pub(crate) const PAPERS: [&str; 3] = [EMACS_PAPER, HUMMINGBIRD_PAPER, EMACS];
+pub(crate) const PAPERS: [&str; 3] = [EMACS_LIVES, HUMMINGBIRD_LIVES, EMACS];
 
 /// Bytes live at once in the paper's two programs.
 const EMACS_LIVE_BYTES: u64 = 25_700_000;
@@ -102,8 +111,8 @@ fn made(name: &str, quick: bool) -> Result<Trace> {
         anyhow!("{MADE}{name}: no such synthetic program: known are {known}")
     })?;
     let live_bytes = match program {
-        Program::EmacsPaper => Some(EMACS_LIVE_BYTES),
-        Program::HummingbirdPaper => Some(HUMMINGBIRD_LIVE_BYTES),
+        Program::EmacsPaper | Program::EmacsLives => Some(EMACS_LIVE_BYTES),
+        Program::HummingbirdPaper | Program::HummingbirdLives => Some(HUMMINGBIRD_LIVE_BYTES),
         _ => quick.then_some(16 << 20),
     };
     let has_allocations = !matches!(program, Program::Phase);

@@ -3,14 +3,20 @@
 //! ```text
 //! points     those of every sweep in which the claimed expression changes: counted over claimed; 1 is as claimed; one of
 //!            these sweeps is over three decades at least
-//! flat       every other sweep over three decades: the counted figure is O(1) in its parameter
+//! flat       every other sweep over three decades: the counted figure is O(1) in its parameter, and so are instructions
+//! level      a sweep in which the expression grows tenfold, and the counted figure not at all
 //! ```
+//! Instructions see what takes no lock and copies nothing, such as a search of lists. They say so only
+//! where they grow: few calls are sampled, so that which of them opens a page is chance.
 #![deny(unsafe_code)]
 
 use crate::kit::Claim;
 use crate::shared::growth::{Exponent, is_constant, spans};
 
 use super::sweep::{CONFIGURATIONS, Column, Parameter, Probed};
+
+/// An expression that grows by this factor over a sweep cannot be met by a figure that does not grow.
+const TENFOLD: f64 = 10.0;
 
 /// An expression changes over a sweep if its greatest value is this many times its least.
 const CHANGES: f64 = 1.05;
@@ -21,6 +27,7 @@ pub(super) struct Point {
     pub(super) parameter: Parameter,
     pub(super) value: f64,
     pub(super) counted: f64,
+    pub(super) instructions: Option<f64>,
     pub(super) claimed: f64,
 }
 
@@ -33,6 +40,8 @@ pub(super) struct Judged {
     pub(super) points: usize,
     /// The sweeps in which the expression does not change, and whether the figure is O(1) there.
     pub(super) flat: Vec<(Parameter, Option<bool>)>,
+    /// The sweeps in which the expression grows tenfold, and the figure not at all.
+    level: Vec<Parameter>,
 }
 
 /// The points of one configuration and column.
@@ -44,6 +53,7 @@ pub(super) fn points(probed: &[Probed], configuration: usize, column: Column) ->
         parameter: one.parameter,
         value: f64::from(one.value),
         counted: one.counted(column),
+        instructions: one.instructions(column),
         claimed: one.claimed(column),
     });
     points.collect()
@@ -52,7 +62,7 @@ pub(super) fn points(probed: &[Probed], configuration: usize, column: Column) ->
 impl Judged {
     /// Fits the points.
     pub(super) fn of(points: &[Point]) -> Self {
-        let (mut over, mut flat) = (Vec::new(), Vec::new());
+        let (mut over, mut flat, mut level) = (Vec::new(), Vec::new(), Vec::new());
         let mut is_wide = false;
         for parameter in Parameter::ALL {
             let sweep: Vec<_> = points
@@ -65,25 +75,39 @@ impl Judged {
                 .collect();
             let claimed = sweep.iter().map(|point| point.claimed);
             let most = claimed.clone().fold(0.0, f64::max);
-            if most > CHANGES * claimed.fold(f64::INFINITY, f64::min) {
+            let least = claimed.fold(f64::INFINITY, f64::min);
+            if most > CHANGES * least {
                 is_wide |= spans(&counted);
+                if most >= TENFOLD * least && is_constant(&counted) == Some(true) {
+                    level.push(parameter);
+                }
                 over.extend(sweep.iter().map(|point| (point.claimed, point.counted)));
             } else if !sweep.is_empty() && parameter != Parameter::Page {
-                flat.push((parameter, is_constant(&counted)));
+                let instructions = sweep
+                    .iter()
+                    .map(|point| Some((point.value, point.instructions?)));
+                let instructions: Vec<_> = instructions.flatten().collect();
+                let grows = is_constant(&instructions) == Some(false);
+                let is_flat = is_constant(&counted);
+                flat.push((parameter, if grows { Some(false) } else { is_flat }));
             }
         }
         Self {
             exponent: Exponent::over(&over).filter(|_| is_wide),
             points: over.len(),
             flat,
+            level,
         }
     }
 
-    /// Whether the figure grows as claimed. `is_at_rest`: a part of the expression is for moves in
+    /// Whether the figure grows as claimed, in every sweep. `is_at_rest`: a part of the expression is for moves in
     /// flight, and there were none; then a figure that grows slower decides nothing.
     fn holds(&self, is_at_rest: bool) -> Option<bool> {
         if self.flat.iter().any(|(_, is_flat)| *is_flat == Some(false)) {
             return Some(false);
+        }
+        if !self.level.is_empty() {
+            return (!is_at_rest).then_some(false);
         }
         let is_flat = self.flat.iter().all(|(_, is_flat)| is_flat.is_some());
         let is_as_claimed = match self.exponent {
@@ -120,6 +144,13 @@ impl Judged {
                 parts.push(format!("{words} {letters}"));
             }
         }
+        if !self.level.is_empty() {
+            let letters: Vec<_> = self.level.iter().map(|one| one.letter()).collect();
+            parts.push(format!(
+                "does not grow with {}, where the expression grows tenfold",
+                letters.join(" ")
+            ));
+        }
         parts.join("; ")
     }
 }
@@ -151,8 +182,9 @@ pub(super) fn claim(points: &[Point], configuration: usize, column: Column) -> C
         .decide(
             judged.holds(is_at_rest),
             format!(
-                "the exponent of the counted figure over the claimed expression has 1 in its interval at 95 %, and \
-                 the figure is O(1) in every parameter with which the expression does not change{rest}"
+                "the exponent of the counted figure over the claimed expression has 1 in its interval at 95 %, the figure \
+                 grows in every sweep in which the expression grows tenfold, and it, and the instructions of sampled calls, \
+                 are O(1) in every parameter with which the expression does not change{rest}"
             ),
         )
 }
@@ -169,9 +201,19 @@ mod tests {
             parameter,
             value,
             counted: counted(value),
+            instructions: None,
             claimed: claimed(value),
         });
         points.collect()
+    }
+
+    /// The same points with instructions as a function of the parameter.
+    fn with_instructions(sweep: Vec<Point>, of: fn(f64) -> f64) -> Vec<Point> {
+        let with = |point: Point| Point {
+            instructions: Some(of(point.value)),
+            ..point
+        };
+        sweep.into_iter().map(with).collect()
     }
 
     fn verdict(points: &[Vec<Point>], configuration: usize, column: Column) -> Verdict {
@@ -208,6 +250,45 @@ mod tests {
         assert_eq!(of(|beta| 4.0 + beta.sqrt()), Verdict::DoesNot);
         let few = sweep(Parameter::BlockBytes, WORDS, WORDS)[..4].to_vec();
         assert_eq!(verdict(&[few], 3, Column::Free), Verdict::NotComparable);
+    }
+
+    /// As printed before: malloc was locks, at least four, and bytes copied; a search of lists takes no
+    /// lock and copies nothing.
+    #[test]
+    fn a_search_of_lists_is_seen() {
+        let of = |instructions| {
+            let sweep = sweep(Parameter::Live, SAME, SAME);
+            verdict(&[with_instructions(sweep, instructions)], 2, Column::Malloc)
+        };
+        assert_eq!(of(|_| 180.0), Verdict::Holds);
+        assert_eq!(of(|m| 180.0 + 3.0 * m), Verdict::DoesNot);
+        assert_eq!(of(|m| 180.0 + 12.0 * m.ln()), Verdict::DoesNot);
+        // a page that was opened by chance
+        assert_eq!(
+            of(|m| if m > 6000.0 { 320.0 } else { 180.0 }),
+            Verdict::Holds
+        );
+    }
+
+    /// As printed before: the fragmentation of 1-CF(κ,ι) "held" at .85 [.44, 1.26], over sweeps of β
+    /// and κ, with six holes for every n.
+    #[test]
+    fn a_line_that_is_flat_beside_the_claimed_slope_is_none() {
+        let grows = sweep(
+            Parameter::Kappa,
+            |kappa| 744.0 * kappa,
+            |kappa| 744.0 * kappa + 2000.0,
+        );
+        let flat = sweep(Parameter::Threads, |_| 6.0 * 248.0, |n| 992.0 * n + 1488.0);
+        let both = [grows.clone(), flat];
+        assert_eq!(
+            verdict(&both, 4, Column::Fragmentation),
+            Verdict::NotComparable
+        );
+        assert_eq!(verdict(&both, 3, Column::Fragmentation), Verdict::DoesNot);
+        let rises = sweep(Parameter::Threads, |n| 900.0 * n, |n| 992.0 * n + 1488.0);
+        let both = [grows, rises];
+        assert_eq!(verdict(&both, 4, Column::Fragmentation), Verdict::Holds);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! ```text
 //! configuration       1-CF(∞,∞)  1-CF(κ,∞)  n-CF(∞,∞)  n-CF(κ,∞)  1-CF(κ,ι)
 //! parameters          n threads, m page-blocks per thread, β, P, κ, ι: one grows over three decades, the others stay
-//! malloc, free        locks taken and words copied by the call that did most
+//! malloc, free        locks taken and words copied by the call that did most; instructions of sampled calls, by valgrind
 //! latency             most words copied while a lock was held once, and one for the section itself
 //! memory, fragments   pages in use, and holes, in bytes, in the worst order of calls
 //! exponent            of the counted figure over the claimed expression, with its interval: 1 is as claimed
@@ -16,6 +16,7 @@
 //! Craciunas et al. (2009): the complexities of the five configurations.
 
 mod claims;
+mod counted;
 mod sweep;
 
 use anyhow::Result;
@@ -23,6 +24,9 @@ use anyhow::Result;
 use self::claims::{Judged, claim, points};
 use self::sweep::{CONFIGURATIONS, Parameter, Probed, base, probe_configuration};
 use crate::kit::{Axis, Entry, Plot, Report, Request, Series, Table, papers};
+use surefit_measure::instructions;
+
+pub(crate) use self::counted::{ClassCalls, play_class_calls};
 
 /// This experiment.
 pub(crate) const ENTRY: Entry = Entry {
@@ -34,9 +38,12 @@ pub(crate) const ENTRY: Entry = Entry {
 };
 
 fn run(request: &Request) -> Result<Report> {
+    let is_counted = !request.quick && instructions::available().is_ok();
+    let counted = is_counted.then(counted::count).transpose()?;
     let mut probed = Vec::new();
     for configuration in 0..CONFIGURATIONS.len() {
-        probed.extend(probe_configuration(configuration)?);
+        let instructions = counted.as_ref().map(|all| all[configuration].as_slice());
+        probed.extend(probe_configuration(configuration, instructions)?);
     }
     let mut report = Report::new(
         ENTRY.name,
@@ -47,8 +54,8 @@ fn run(request: &Request) -> Result<Report> {
     let base = base(4);
     report.setting.push(format!(
         "One size-class. Where they do not grow: n = {} threads, m = {} page-blocks per thread or eight pages of them, P = {} B, \
-         β = {} B, π = {}, κ = 2, ι = 64 B. One thread plays all of them, so every figure is the same every time, and \
-         --quick counts the same.",
+         β = {} B, π = {}, κ = 2, ι = 64 B. One thread plays all of them, so every figure is the same every time; \
+         --quick counts the same, less the instructions.",
         base.threads,
         base.live,
         base.page_bytes,
@@ -80,18 +87,27 @@ fn run(request: &Request) -> Result<Report> {
             )
         }));
     }
+    notes(&mut report, is_counted);
+    Ok(report)
+}
+
+fn notes(report: &mut Report, is_counted: bool) {
     report.notes.push(
         "Work is counted as locks taken, at least the four of size-class, buffer, and pool (pages, entries), which a call meets \
-         by chance, and words of eight bytes copied; looks at lists and bitmaps are bounded by constants \
-         of the configuration (at most 64 bitmap words a page, Π + 1 victims a move) and have no counters."
+         by chance, and words of eight bytes copied. What takes no lock and copies nothing, such as a search of lists, is \
+         seen by the instructions of some hundred calls of each heap, which valgrind counts."
             .to_owned(),
     );
+    if !is_counted {
+        report.notes.push(
+            "Instructions were not counted: this run is quick, or valgrind is missing.".to_owned(),
+        );
+    }
     report.notes.push(
         "The n in the papers' times of 1-CF is waiting for the lock of the size-class. It is not counted here: who waits, and \
          how long, is decided by the system's scheduler."
             .to_owned(),
     );
-    Ok(report)
 }
 
 /// One row per configuration: what is claimed, the exponent over it, and where nothing grows.
@@ -128,6 +144,12 @@ fn points_table(probed: &[Probed]) -> Table {
     .figure("locks/malloc", 0, |one| one.counts.malloc_locks)
     .figure("locks/free", 0, |one| one.counts.free_locks)
     .figure("B/free", 0, |one| one.counts.free_bytes)
+    .figure("instr./malloc", 0, |one| {
+        one.instructions.map(|instructions| instructions.malloc)
+    })
+    .figure("instr./free", 0, |one| {
+        one.instructions.map(|instructions| instructions.free)
+    })
     .figure("B/section", 0, |one| one.counts.section_bytes)
     .figure("pages", 0, |one| one.counts.pages)
     .figure("holes", 0, |one| one.counts.holes)
@@ -174,7 +196,7 @@ mod tests {
     #[test]
     fn one_instance_grows_as_claimed() {
         for configuration in 0..2 {
-            let probed = probe_configuration(configuration).expect("probed");
+            let probed = probe_configuration(configuration, None).expect("probed");
             for column in sweep::Column::ALL {
                 let points = points(&probed, configuration, column);
                 let claim = claim(&points, configuration, column);

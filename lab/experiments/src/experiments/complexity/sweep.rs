@@ -172,14 +172,34 @@ pub(super) struct Probed {
     /// π.
     pub(super) blocks: u32,
     pub(super) counts: Counts,
+    /// `None` without valgrind.
+    pub(super) instructions: Option<Instructions>,
 }
 
-/// Probes one configuration in all its parameters.
+/// The most instructions of a sampled call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Instructions {
+    pub(super) malloc: u64,
+    pub(super) free: u64,
+}
+
+/// A shape of a sweep.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Grown {
+    parameter: Parameter,
+    /// What it has grown to.
+    value: u32,
+    pub(super) shape: Shape,
+    /// π.
+    blocks: u32,
+}
+
+/// The shapes of one configuration, in all its parameters.
 ///
 /// # Errors
-/// A refusal; no memory.
-pub(super) fn probe_configuration(configuration: usize) -> Result<Vec<Probed>> {
-    let mut probed = Vec::new();
+/// A shape that no heap has.
+pub(super) fn shapes(configuration: usize) -> Result<Vec<Grown>> {
+    let mut shapes = Vec::new();
     let of_it = Parameter::ALL
         .into_iter()
         .filter(|one| one.is_of(configuration));
@@ -187,17 +207,43 @@ pub(super) fn probe_configuration(configuration: usize) -> Result<Vec<Probed>> {
         for &value in parameter.values() {
             let shape = grown(base(configuration), parameter, value);
             let blocks = shape.blocks()?;
-            let shape = filled(shape, blocks);
-            let counts = probe(&shape).with_context(|| format!("probing {shape:?}"))?;
-            probed.push(Probed {
-                configuration,
+            shapes.push(Grown {
                 parameter,
                 value,
-                shape,
+                shape: filled(shape, blocks),
                 blocks,
-                counts,
             });
         }
+    }
+    Ok(shapes)
+}
+
+/// Probes one configuration in all its parameters; `instructions` are those of its shapes.
+///
+/// # Errors
+/// A refusal; no memory.
+pub(super) fn probe_configuration(
+    configuration: usize,
+    instructions: Option<&[Instructions]>,
+) -> Result<Vec<Probed>> {
+    let mut probed = Vec::new();
+    for (at, grown) in shapes(configuration)?.into_iter().enumerate() {
+        let Grown {
+            parameter,
+            value,
+            shape,
+            blocks,
+        } = grown;
+        let counts = probe(&shape).with_context(|| format!("probing {shape:?}"))?;
+        probed.push(Probed {
+            configuration,
+            parameter,
+            value,
+            shape,
+            blocks,
+            counts,
+            instructions: instructions.map(|all| all[at]),
+        });
     }
     Ok(probed)
 }
@@ -274,6 +320,17 @@ impl Probed {
             Column::Latency => 1.0 + counts.section_bytes as f64 / WORD,
             Column::Memory => counts.pages as f64 * self.shape.page_bytes as f64,
             Column::Fragmentation => counts.holes as f64 * f64::from(self.shape.block_bytes),
+        }
+    }
+
+    /// Instructions of the dearest sampled call of a column; `None` where it is no call, or nobody
+    /// counted.
+    pub(super) fn instructions(&self, column: Column) -> Option<f64> {
+        let instructions = self.instructions?;
+        match column {
+            Column::Malloc => Some(instructions.malloc as f64),
+            Column::Free => Some(instructions.free as f64),
+            _ => None,
         }
     }
 

@@ -60,7 +60,7 @@ impl Found {
     }
 
     pub(super) fn title(&self, what: &str) -> String {
-        format!("{}: {what}", self.name)
+        format!("figure 10, {}: {what}", self.name)
     }
 }
 
@@ -79,7 +79,8 @@ pub(super) fn mean_request(steps: &Steps) -> f64 {
 pub(super) struct Row {
     pub(super) moves_per_free: Option<f64>,
     pub(super) bytes_per_free: Option<f64>,
-    pub(super) per_second: Option<f64>,
+    /// Allocations with their frees per second, over the rounds.
+    pub(super) per_second: Option<Ratio>,
     /// MB allocated and freed per second, over the rounds.
     pub(super) mb_per_second: Option<Ratio>,
     /// To κ = 1.
@@ -91,15 +92,16 @@ impl Row {
         let result = &measured.result;
         let per_free =
             |total: Option<u64>| total.map(|total| total as f64 / result.frees.max(1) as f64);
-        let mb = |rounds: &Vec<f64>| {
-            let mb: Vec<_> = rounds.iter().map(|ns| 1e3 * request_bytes / ns).collect();
-            Ratio::of(&mb)
+        let over_rounds = |of: &dyn Fn(f64) -> f64| {
+            let rounds = result.pair_ns_rounds.as_ref()?;
+            let rounds: Vec<_> = rounds.iter().map(|ns| of(*ns)).collect();
+            Ratio::of(&rounds)
         };
         Self {
             moves_per_free: per_free(result.moves_total),
             bytes_per_free: per_free(result.moved_bytes_total),
-            per_second: result.pair_ns_mean.map(|pair| 1e9 / pair),
-            mb_per_second: result.pair_ns_rounds.as_ref().and_then(mb),
+            per_second: over_rounds(&|ns| 1e9 / ns),
+            mb_per_second: over_rounds(&|ns| 1e3 * request_bytes / ns),
             // of times: the greatest ratio is the least throughput
             relative: result.ratio_to_baseline.map(Ratio::inverse),
         }

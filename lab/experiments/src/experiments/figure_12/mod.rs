@@ -73,7 +73,7 @@ fn run(request: &Request) -> Result<Report> {
         right_table(&right),
     ]);
     report.plots.push(left_plot(&left));
-    report.plots.extend(middle_plots(&middle));
+    report.plots.extend(middle_plots(&middle, cores()));
     report.plots.push(right_plot(&right));
     report.claims.push(falls(&left));
     report.claims.push(no_section_is_longer(&middle));

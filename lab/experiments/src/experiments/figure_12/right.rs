@@ -180,6 +180,7 @@ pub(super) fn grows(rows: &[Right], of: Of) -> Claim {
         of.words()
     ))
     .of("figure 12")
+    .of("question 4")
     .papers("none: the title alone is known, without its curve")
     .ours(format!(
         "mean {:.0} bytes at ι=∞, {:.0} at the least ι; of {} steps to a smaller ι, {rising} rise and \

@@ -5,9 +5,7 @@ use surefit_freelist::When;
 use super::found::{Found, LARGE, SMALL, Sizes};
 use crate::kit::{Claim, OnProgram};
 use crate::shared::merges::{MERGES, merges_name};
-
-/// Few: at most so many percent of the chunks. The thesis gives no number.
-const FEW: f64 = 5.0;
+use crate::shared::thesis::published::RARE_PERCENT;
 
 /// Many: more than so many times immediate's. The thesis gives no number.
 const MANY: f64 = 2.0;
@@ -18,7 +16,7 @@ const DRIFTED: f64 = 1.1;
 
 /// All of them.
 pub(super) fn all(found: &[Found]) -> Vec<Claim> {
-    let few = MERGES.map(|merges| few_large(found, merges));
+    let few = MERGES.map(|merges| rare_large(found, merges));
     let others = [fewer_small(found), more_large(found), sizes_drift(found)];
     few.into_iter().chain(others).collect()
 }
@@ -29,7 +27,7 @@ fn on(found: &Found, test: Option<bool>, ratio: Option<f64>, shown: Option<Strin
     OnProgram { shown, ..timed }
 }
 
-fn few_large(found: &[Found], merges: When) -> Claim {
+fn rare_large(found: &[Found], merges: When) -> Claim {
     let programs = found.iter().map(|one| {
         let sizes = one.of(merges);
         let share = sizes.and_then(Sizes::percent_large);
@@ -37,17 +35,26 @@ fn few_large(found: &[Found], merges: When) -> Claim {
         let words = share
             .zip(bytes)
             .map(|(share, bytes)| format!("{share:.2} % ({bytes:.1} % of the free bytes)"));
-        on(one, share.map(|share| share <= FEW), None, words)
+        on(one, share.map(|share| share <= RARE_PERCENT), None, words)
     });
-    Claim::that(format!(
-        "{}: few free chunks above 1 KB",
+    let claim = Claim::that(format!(
+        "{}: free chunks above 1 KB are rare",
         merges_name(merges)
-    ))
-    .of("figure 4-14")
-    .papers("chapter 4: few, so that more than 256 lists gain nothing")
-    .over(
+    ));
+    let claim = match merges {
+        When::Immediate => claim
+            .of("figure 4-14")
+            .papers("rare, so that more than 256 lists gain nothing"),
+        _ => claim
+            .ours_alone()
+            .papers("none: said of immediate coalescing"),
+    };
+    claim.over(
         programs.collect(),
-        format!("counted over all collections; few is up to {FEW} % of the chunks"),
+        format!(
+            "counted over all collections; rare is up to {RARE_PERCENT} % of the chunks, which is what the thesis calls \
+             very few of the objects"
+        ),
     )
 }
 
@@ -167,13 +174,13 @@ mod tests {
 
     fn thesis() -> Found {
         found(|merges| match merges {
-            When::Immediate => vec![vec![(24, 10), (512, 200), (4096, 5)]],
+            When::Immediate => vec![vec![(24, 10), (512, 600), (4096, 5)]],
             _ => vec![vec![(24, 500), (2048, 1)], vec![(24, 600)]],
         })
     }
 
     #[test]
-    fn few_large_and_few_small_if_immediate_is_the_thesis() {
+    fn rare_large_and_few_small_if_immediate_is_the_thesis() {
         assert_eq!(verdicts(&[thesis()]), [Verdict::Holds; 6]);
     }
 
@@ -184,6 +191,26 @@ mod tests {
             _ => vec![vec![(24, 100), (4096, 60)], vec![(24, 100), (4096, 60)]],
         });
         assert_eq!(verdicts(&[other]), [Verdict::DoesNot; 6]);
+    }
+
+    /// As printed before: 4 to 26 % of immediate's chunks are above 1 KB.
+    #[test]
+    fn four_percent_are_not_rare() {
+        let of = |large| found(move |_| vec![vec![(24, 100 - large), (4096, large)]]);
+        let immediate = |large| all(&[of(large)])[2].clone();
+        assert_eq!(immediate(4).verdict, Verdict::DoesNot);
+        assert_eq!(immediate(26).verdict, Verdict::DoesNot);
+        assert!(
+            immediate(26).ours.contains("26.00 %"),
+            "{:?}",
+            immediate(26)
+        );
+        assert_eq!(immediate(1).verdict, Verdict::Holds);
+        let theirs: Vec<_> = all(&[of(1)])[..3]
+            .iter()
+            .map(|one| one.of.clone())
+            .collect();
+        assert_eq!(theirs, [["ours"], ["ours"], ["figure 4-14"]]);
     }
 
     #[test]

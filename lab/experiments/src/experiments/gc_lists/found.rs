@@ -17,6 +17,9 @@ pub(super) const COUNTS: [u32; 9] = [16, 32, 64, 128, 256, 512, 1024, 2048, 4096
 /// The number up to which the thesis sees time fall.
 pub(super) const BEST: u32 = 256;
 
+/// Large chunks have more bytes.
+const LARGE: u32 = 1024;
+
 /// A program, and what was measured of it.
 #[derive(Clone, Debug)]
 pub(super) struct Found {
@@ -38,6 +41,9 @@ pub(super) struct Row {
     pub(super) visits: f64,
     pub(super) updates: f64,
     pub(super) stores: f64,
+    /// Free chunks above 1 KB after a collection, in percent of all; `None` without a collection, or
+    /// if they were not noted.
+    pub(super) percent_large: Option<f64>,
 }
 
 impl Row {
@@ -49,6 +55,7 @@ impl Row {
             visits: outcome.visits_per_allocation(),
             updates: outcome.counters.table_updates as f64 / allocations,
             stores: outcome.counters.table_stores as f64 / allocations,
+            percent_large: percent_large(outcome),
             ..Self::default()
         }
     }
@@ -67,6 +74,18 @@ impl Row {
         }
         Ok(())
     }
+}
+
+fn percent_large(outcome: &Outcome) -> Option<f64> {
+    let sizes = outcome.collections.iter().flat_map(|one| &one.free_sizes);
+    let (large, all) = sizes.fold((0, 0), |(large, all), &(size, chunks)| {
+        let is_large = u64::from(size > LARGE);
+        (
+            large + is_large * u64::from(chunks),
+            all + u64::from(chunks),
+        )
+    });
+    (all > 0).then(|| 100.0 * large as f64 / all as f64)
 }
 
 pub(super) const fn system((count, is_ours): (u32, bool)) -> System {

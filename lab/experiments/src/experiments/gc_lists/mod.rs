@@ -17,7 +17,7 @@ mod found;
 use anyhow::Result;
 use surefit_clients::java::Options;
 
-use self::found::{COUNTS, Found, Row, find, system, to_best};
+use self::found::{BEST, COUNTS, Found, Row, find, system, to_best};
 use crate::kit::{Axis, Entry, Plot, Report, Request, Series, Table, papers};
 use crate::shared::thesis::collecting::{self, collecting};
 use crate::shared::thesis::heaps::outcome;
@@ -87,7 +87,11 @@ fn measured(recorded: &Recorded, counts: &[u32], rounds: u32) -> Result<Found> {
     for is_ours in [false, true] {
         for &count in counts {
             let of = (count, is_ours);
-            let found = outcome(recorded, system(of), bytes, Options::default())?;
+            let options = Options {
+                free_sizes: count == BEST && !is_ours,
+                ..Options::default()
+            };
+            let found = outcome(recorded, system(of), bytes, options)?;
             rows.extend(found.map(|outcome| Row::new(of, &outcome)));
             step("counts", count, is_ours);
         }
@@ -128,6 +132,7 @@ fn table(found: &Found) -> Table {
         .figure("greatest", 3, |(_, to_best)| to_best.map(|ratio| ratio.max))
         .figure("allocation ms", 2, |(row, _)| median(&row.allocation_ms))
         .figure("visits", 2, |(row, _)| row.visits)
+        .figure("% above 1 KB", 2, |(row, _)| row.percent_large)
         .figure("updates", 3, |(row, _)| row.updates)
         .figure("entries", 2, |(row, _)| row.stores)
         .table()

@@ -378,6 +378,7 @@ fn one_is_smaller(rows: &[Worst]) -> Claim {
         .map(|(one, many)| format!("{one} and {many}"));
     Claim::that("size-class fragmentation of n-CF is n times that of 1-CF")
         .of("complexity")
+        .of("question 4")
         .papers("O(nκ(π-1)β) and O(κ(π-1)β)")
         .ours(format!(
             "holes on {last} threads, κ = 1 and 8: {}",

@@ -130,6 +130,7 @@ fn claim(one: &Measured, operation: Operation) -> Option<Claim> {
         Some((grown, time)) => format!("{} in {}", time.name(), grown.grows_with().join(", ")),
     };
     let found = one.degrees.space().map_or("not measured", Space::name);
+    let spread = one.degrees.spread_percent().unwrap_or(0.0);
     Some(
         Claim::that(format!(
             "{} ({}): {} is {} in {} space",
@@ -141,18 +142,21 @@ fn claim(one: &Measured, operation: Operation) -> Option<Claim> {
         ))
         .of("chart")
         .papers(format!("{}, {}", time.name(), space.name()))
-        .ours(format!("{ours}, {found}; {}", evidence(one, operation)))
+        .ours(format!(
+            "{ours}, {found} (spread {spread:.1} %); {}",
+            evidence(one, operation)
+        ))
         .judged(
             one.verdict(operation, time, space),
-            "it is in the slides' row and in their column: O(1) if the exponent of what the count rises by has 0 in its \
-             interval or the rise has ended, O(log n) and O(n) if the exponent over log n and over n has 1; not comparable \
-             without valgrind, or if the interval has both 0 and 1",
+            "it is in the slides' row and in their column: instructions fit a + b·nᵖ; O(1) if nothing rises any more, \
+             O(log n) and O(n) if 0 or 1 is in the interval of p; predictable if every order leaves as many pieces of \
+             every size; not comparable without valgrind, or if both 0 and 1 are in the interval",
         ),
     )
 }
 
-/// The largest counts at the least and at the greatest value of each parameter, and the exponent of
-/// what they rise by.
+/// The largest counts at the least and at the greatest value of each parameter, and the power that
+/// they grow with.
 fn evidence(one: &Measured, operation: Operation) -> String {
     let Some(counts) = &one.counts else {
         return "valgrind is missing".to_owned();
@@ -161,7 +165,7 @@ fn evidence(one: &Measured, operation: Operation) -> String {
         let largest = counts.largest(operation, parameter);
         let (first, last) = (largest.first()?.1, largest.last()?.1);
         let exponent = exponent(counts, operation, parameter);
-        let exponent = exponent.map_or(String::new(), |exponent| format!(", exponent {exponent}"));
+        let exponent = exponent.map_or(String::new(), |exponent| format!(", p {exponent}"));
         Some(format!("{} {first} to {last}{exponent}", parameter.name()))
     };
     let ends: Vec<_> = Parameter::ALL.into_iter().filter_map(ends).collect();

@@ -30,7 +30,7 @@ use surefit_measure::subject::less_control;
 ///
 /// # Errors
 /// No memory.
-pub(super) fn degrees(plan: Plan) -> Result<[u64; SIZES.len()]> {
+pub(super) fn degrees(plan: &Plan) -> Result<[u64; SIZES.len()]> {
     let Choice::InProcess(Kind::Cf(options)) = Spec::parse(CFM)?.choice else {
         bail!("{CFM}: a Compact-fit");
     };
@@ -92,8 +92,8 @@ mod tests {
     fn full_compaction_keeps_to_its_formula() {
         let plan = Plan::new(true);
         let spec = Spec::parse(CFM).expect("an allocator");
-        let measured = space::degrees(&spec, plan).expect("memory");
-        let formula = degrees(plan).expect("memory");
+        let measured = space::degrees(&spec, &plan).expect("memory");
+        let formula = degrees(&plan).expect("memory");
         assert_eq!(measured.0, formula.map(|degree| Some((degree, degree))));
     }
 }

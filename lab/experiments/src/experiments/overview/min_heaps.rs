@@ -17,8 +17,8 @@ const SYSTEMS: [&str; 2] = ["tlsf", "half-fit"];
 /// The programs: recorded and synthetic; the last one is long, and left out if quick.
 const PROGRAMS: [&str; 7] = [
     programs::EMACS,
-    programs::EMACS_PAPER,
-    programs::HUMMINGBIRD_PAPER,
+    programs::EMACS_LIVES,
+    programs::HUMMINGBIRD_LIVES,
     "gen:phase",
     "gen:java-like",
     "gen:lua-like",

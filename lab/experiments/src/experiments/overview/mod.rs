@@ -20,6 +20,7 @@
 mod chart;
 mod counts;
 mod formula;
+mod histories;
 mod min_heaps;
 mod region;
 mod scripts;
@@ -57,8 +58,8 @@ fn run(request: &Request) -> Result<Report> {
     let mut report = Report::new(ENTRY.name, ENTRY.about, source, request.quick);
     let has_valgrind = instructions::available().is_ok();
     let plan = Plan::new(request.quick);
-    let measured = measure(request.quick, has_valgrind, plan)?;
-    settings(&mut report, plan);
+    let measured = measure(request.quick, has_valgrind, &plan)?;
+    settings(&mut report, &plan);
     report.grid = Some(chart::grid(&measured));
     report.tables.push(tables::systems(&measured));
     if has_valgrind {
@@ -67,7 +68,7 @@ fn run(request: &Request) -> Result<Report> {
             .extend(tables::times(&measured, request.quick));
         report.plots.extend(tables::plots(&measured));
     }
-    let formula = formula::degrees(plan)?;
+    let formula = formula::degrees(&plan)?;
     report.tables.push(tables::degrees(&measured, formula));
     report.claims.extend(chart::claims(&measured));
     let of_full_compaction = of_full_compaction(&measured);
@@ -81,7 +82,7 @@ fn run(request: &Request) -> Result<Report> {
 }
 
 /// Measures all systems, as many at once as there are processors.
-fn measure(is_quick: bool, has_valgrind: bool, plan: Plan) -> Result<Vec<Measured>> {
+fn measure(is_quick: bool, has_valgrind: bool, plan: &Plan) -> Result<Vec<Measured>> {
     let progress = Progress::new(SYSTEMS.len() as u64);
     let measured = in_parallel(SYSTEMS, |system| {
         let counts = has_valgrind.then(|| counts::count(system.spec, is_quick));
@@ -97,7 +98,7 @@ fn measure(is_quick: bool, has_valgrind: bool, plan: Plan) -> Result<Vec<Measure
     measured
 }
 
-fn settings(report: &mut Report, plan: Plan) {
+fn settings(report: &mut Report, plan: &Plan) {
     report.setting.push(
         "Time: instructions of one call, counted by valgrind, the call through a function pointer included; the largest of \
          several calls where they are dearest."
@@ -110,10 +111,10 @@ fn settings(report: &mut Report, plan: Plan) {
         space::SIZES[0]
     ));
     report.setting.push(
-        "Growth: by the exponent of what the largest count rises by above the first, by least squares on logarithms, with its \
-         interval at 95 %, from at least five values over three decades. None if 0 is in the interval, or if the upper half of \
-         the decades adds at most 4 instructions or 5 %; log, or linear, if 1 is in the interval over log n, or over n; a dash \
-         if the counts do not decide it."
+        "Growth: the largest counts, from at least five values over three decades, fit a + b·nᵖ, or a + b·ln n for p = 0, \
+         by least squares of relative errors; p has an interval at 95 %. None if the upper half of the decades adds at most \
+         4 instructions or 5 %; log, or linear, if 0 or 1 is in the interval; a dash if both are, or if fewer than three \
+         counts are above the first. One rule for all systems."
             .to_owned(),
     );
 }
@@ -158,9 +159,9 @@ fn notes(report: &mut Report, has_valgrind: bool) {
         );
     }
     report.notes.push(
-        "CFM is Compact-fit with full compaction and every object in one page-block: no object is larger than a page of 16 \
+        "CFM is Compact-fit with full compaction and every object in one page-block: no object is larger than a page of 64 \
          KiB, so its counts end there. Its free copies one page-block, by few instructions for 32 bytes, beside those that \
-         every free takes: up to a page that is less than a line. complexity counts the bytes that it copies. CFNM keeps objects in frames of 32 bytes behind a block table: access looks \
+         every free takes. CFNM keeps objects in frames of 32 bytes behind a block table: access looks \
          one of them up whatever the offset, malloc and free take or give every frame of the object. Jamaica appears twice, with \
          objects as lists and with arrays as trees; access is to the last byte."
             .to_owned(),

@@ -54,6 +54,10 @@ const TOO_MUCH: usize = 60_000;
 /// headers included.
 const LAST_LISTS: [usize; 2] = [2032, 112];
 
+/// Objects of so many bytes, more of them than any page has, and how many of them are freed: at least
+/// as many as the page has that is not full.
+const MOVED: (usize, usize, usize) = (2032, 40, 12);
+
 /// Bytes of the region for each hole with its neighbour, and for all else.
 const HOLE_BYTES: usize = 512;
 const HOLES_REST: usize = 1 << 20;
@@ -62,7 +66,7 @@ const HOLES_REST: usize = 1 << 20;
 const SIZE_BYTES: usize = 32 << 20;
 
 /// Objects of one size fill at least this many bytes: more than two pages.
-const FILLED: usize = 3 << 14;
+const FILLED: usize = 3 << 16;
 
 /// What grows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,7 +93,7 @@ impl Parameter {
     }
 
     /// Its values: five from 10² to 10⁶, or over the three decades to 10⁴ if quick; sizes by
-    /// factors of 4, so that six of them, over three decades, lie within a page.
+    /// factors of 4, so that seven of them, over more than three decades, lie within a page.
     pub(super) fn values(self, is_quick: bool) -> &'static [u64] {
         const COUNTS: [u64; 5] = [100, 1000, 10_000, 100_000, 1_000_000];
         const QUICK: [u64; 5] = [10, 56, 316, 1778, 10_000];
@@ -97,8 +101,7 @@ impl Parameter {
         match (self, is_quick) {
             (Self::Heap | Self::Holes, false) => &COUNTS,
             (Self::Heap | Self::Holes, true) => &QUICK,
-            (Self::Size, false) => &SIZES,
-            (Self::Size, true) => &SIZES[..6],
+            (Self::Size, _) => &SIZES,
         }
     }
 
@@ -205,11 +208,13 @@ impl<S: Subject> Player<'_, S> {
     fn heap(&mut self) -> Option<()> {
         let n = self.script.value as usize;
         self.lists()?;
+        self.moves()?;
         for _ in 0..n {
             self.place(OBJECT)?;
         }
         let (from, to) = (self.live.len() - n, self.live.len() - 1);
-        let fresh = [OBJECT, 24, 100].map(|bytes| self.malloc(bytes));
+        // one of an empty size-class, which opens a page, in every heap
+        let fresh = [OBJECT, 24, 100, PLACE].map(|bytes| self.malloc(bytes));
         fresh.into_iter().flatten().for_each(|at| self.free(at));
         [from, to].into_iter().for_each(|at| self.access(at));
         self.only_place();
@@ -223,6 +228,7 @@ impl<S: Subject> Player<'_, S> {
     fn holes(&mut self) -> Option<()> {
         let n = self.script.value as usize;
         self.lists()?;
+        self.moves()?;
         let place = self.place(PLACE)?;
         let mut holes = Vec::new();
         self.place(BETWEEN)?;
@@ -268,6 +274,18 @@ impl<S: Subject> Player<'_, S> {
             self.free(object);
             self.malloc(bytes)?;
         }
+        Some(())
+    }
+
+    /// Frees objects of a full page until another page of the size-class is empty: what a free of
+    /// Compact-fit does at most, in small heaps as in large ones.
+    fn moves(&mut self) -> Option<()> {
+        let first = self.live.len();
+        for _ in 0..MOVED.1 {
+            self.place(MOVED.0)?;
+        }
+        (first..first + MOVED.2).for_each(|at| self.free(at));
+        (first + MOVED.2..self.live.len()).for_each(|at| self.release(at));
         Some(())
     }
 

@@ -188,8 +188,9 @@ pub(super) const SYSTEMS: &[System] = &[
 const METRONOMES: &str = "cf:pieces=2K";
 
 /// The slides' moving Compact-fit: every object in one page-block, so none is larger than a page;
-/// full compaction.
-pub(super) const CFM: &str = "cf:k=1,pieces=off";
+/// full compaction. Pages are the largest that there are, so that a copy is seen beside what every
+/// free takes.
+pub(super) const CFM: &str = "cf:k=1,pieces=off,page=64K";
 
 #[cfg(test)]
 mod tests {

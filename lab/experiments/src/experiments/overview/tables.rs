@@ -103,14 +103,22 @@ fn plot(measured: &[Measured], operation: Operation, parameter: Parameter) -> Pl
 
 /// The least and the greatest degree of each size over all orders.
 pub(super) fn degrees(measured: &[Measured], formula: [u64; SIZES.len()]) -> Table {
-    let mut columns = vec![Column::text("system"), Column::text("space")];
+    let mut columns = vec![
+        Column::text("system"),
+        Column::text("space"),
+        Column::figure("spread %", 1),
+    ];
     columns.extend(SIZES.map(|bytes| Column::figure(format!("{bytes} B"), 0)));
-    let title =
-        "degree of fragmentation: pieces that can still be allocated, least–most over all orders";
+    let title = "degree of fragmentation: pieces that can still be allocated, least–most over all orders; spread: what the worst \
+         order takes of what the best one leaves, for the size where it is most";
     let mut table = Table::new(title, columns);
     for one in measured {
         let space = one.degrees.space().map_or("-", Space::name);
-        let mut cells: Vec<Cell> = vec![one.system.name.into(), space.into()];
+        let mut cells: Vec<Cell> = vec![
+            one.system.name.into(),
+            space.into(),
+            one.degrees.spread_percent().into(),
+        ];
         cells.extend(
             one.degrees.0.map(|degree| {
                 degree.map_or(Cell::Absent, |(least, most)| range(least, most).into())
@@ -118,7 +126,7 @@ pub(super) fn degrees(measured: &[Measured], formula: [u64; SIZES.len()]) -> Tab
         );
         table.row(cells);
     }
-    let mut cells: Vec<Cell> = vec!["CFM".into(), "by formula".into()];
+    let mut cells: Vec<Cell> = vec!["CFM".into(), "by formula".into(), Cell::Absent];
     cells.extend(formula.map(Cell::from));
     table.row(cells);
     table

@@ -13,7 +13,7 @@
 use super::counts::Counts;
 use super::scripts::{Operation, Parameter};
 use super::systems::Time;
-use crate::shared::growth::{Exponent, Growth, rise};
+use crate::shared::growth::{Exponent, Growth, power};
 
 /// How one operation of a system grows with each parameter; `None` where the counts do not decide.
 #[derive(Clone, Debug)]
@@ -72,13 +72,13 @@ pub(super) fn points(
     points.collect()
 }
 
-/// The exponent of what a count rises by, over the parameter.
+/// The power of the parameter that fits a count best.
 pub(super) fn exponent(
     counts: &Counts,
     operation: Operation,
     parameter: Parameter,
 ) -> Option<Exponent> {
-    rise(&points(counts, operation, parameter), |n| n)
+    power(&points(counts, operation, parameter))
 }
 
 #[cfg(test)]

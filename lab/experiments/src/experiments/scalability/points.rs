@@ -92,6 +92,16 @@ impl Counts {
         self.contended.0 * self.calls.0 as f64 + self.contended.1 * self.calls.1 as f64
     }
 
+    /// How many atomic read-modify-writes there were.
+    pub(super) fn rmw_total(&self) -> f64 {
+        self.rmw.0 * self.calls.0 as f64 + self.rmw.1 * self.calls.1 as f64
+    }
+
+    /// Atomic read-modify-writes of a malloc and its free.
+    pub(super) fn rmw_each(&self) -> f64 {
+        self.rmw.0 + self.rmw.1
+    }
+
     /// Contended acquisitions of a malloc and its free.
     pub(super) fn contended_each(&self) -> f64 {
         self.contended.0 + self.contended.1

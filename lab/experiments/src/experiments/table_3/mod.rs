@@ -44,8 +44,8 @@ pub(crate) const ENTRY: Entry = Entry {
 
 /// The paper's two programs, and two real ones: one whose sizes stay, and one that has more sizes.
 const PROGRAMS: [&str; 4] = [
-    programs::EMACS_PAPER,
-    programs::HUMMINGBIRD_PAPER,
+    programs::EMACS_LIVES,
+    programs::HUMMINGBIRD_LIVES,
     programs::EMACS,
     "bundled:redis",
 ];

@@ -134,7 +134,7 @@ impl Calls {
 
     fn counted(&self) -> Option<Counted> {
         Some(Counted {
-            mean: average(&self.least)?,
+            mean: Some(average(&self.least)?),
             most: self.least.iter().copied().max().map(u64::from)?,
         })
     }
@@ -176,8 +176,8 @@ impl Cost {
 /// What calls of one kind cost, in instructions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Counted {
-    /// The mean, without the longest 0.01 %.
-    pub(super) mean: f64,
+    /// The mean, without the longest 0.01 %; `None` if some calls only were counted.
+    pub(super) mean: Option<f64>,
     /// Of the call with most.
     pub(super) most: u64,
 }
@@ -187,7 +187,9 @@ pub(super) struct Counted {
 pub(super) struct Measured {
     /// In nanoseconds; absent if the trace has no such call.
     pub(super) time: Option<Cost>,
-    /// In instructions; absent if this machine does not count them.
+    /// The least time of each call over the rounds, in the order of the trace, in nanoseconds.
+    pub(super) least_ns: Vec<u32>,
+    /// In instructions; absent if nobody counts them.
     pub(super) instructions: Option<Counted>,
 }
 
@@ -297,12 +299,13 @@ pub(super) fn measure(
         }
     };
     Ok(timed
-        .iter()
+        .into_iter()
         .enumerate()
-        .map(|(at, calls)| {
+        .map(|(at, mut calls)| {
             let counted = counted.as_ref().map(|all| &all[at]);
             [0, 1].map(|kind| Measured {
                 time: calls[kind].cost(),
+                least_ns: std::mem::take(&mut calls[kind].least),
                 instructions: counted.and_then(|calls| calls[kind].counted()),
             })
         })
@@ -350,7 +353,10 @@ mod tests {
         assert_eq!((cost.repeatable, cost.p9999 >= 5000), (30, true));
         assert!((cost.mean - 21.0).abs() < 1e-9, "{}", cost.mean);
         let counted = calls.counted().expect("three rounds");
-        assert_eq!((counted.most, counted.mean.round()), (30, 17.0));
+        assert_eq!(
+            (counted.most, counted.mean.map(f64::round)),
+            (30, Some(17.0))
+        );
     }
 
     #[test]

@@ -4,9 +4,12 @@
 //! million calls by the clock is an interrupt.
 
 use super::found::{OnProgram, SYSTEMS, System};
-use super::published::{Call, EMACS, HUMMINGBIRD, OfCall, slightly};
+use super::published::{Call, EMACS, HUMMINGBIRD, OfCall};
 use crate::kit::{Claim, OnProgram as Judged, Verdict};
 use surefit_measure::results::Ratio;
+
+/// Slightly slower: slower, and by at most this factor. The paper's own ratios go from 1.14 to 1.82.
+const SLIGHTLY: f64 = 2.0;
 
 /// With fewer rounds the clock decides nothing.
 const LEAST_ROUNDS: usize = 5;
@@ -53,7 +56,7 @@ fn by_the_clock(
     (_, row): System,
     call: Call,
     programs: &[OnProgram],
-    test: impl Fn(&OnProgram, Ratio) -> Option<bool>,
+    test: impl Fn(Ratio) -> Option<bool>,
 ) -> Vec<Judged> {
     programs
         .iter()
@@ -64,7 +67,7 @@ fn by_the_clock(
             let decides = has_rounds && on.live_bytes >= LEAST_LIVE_BYTES;
             Judged {
                 name: on.name.clone(),
-                test: ratio.filter(|_| decides).and_then(|ratio| test(on, ratio)),
+                test: ratio.filter(|_| decides).and_then(&test),
                 ratio,
                 shown: surefit_measure::ratio::or_not_measured(ratio),
             }
@@ -84,16 +87,26 @@ fn only_slightly_slower(system: System, call: Call, programs: &[OnProgram]) -> C
     .of("table 4")
     .papers(papers_averages(call))
     .over(
-        by_the_clock(system, call, programs, |on, ratio| {
-            let most = slightly(&on.name, call);
-            let is_above = Verdict::reaches(ratio, most);
-            is_above.map(|is_above| !is_above)
-        }),
+        by_the_clock(system, call, programs, is_slightly_slower),
         format!(
-            "its mean time ÷ that of tlsf is less than the paper's own ratio of the same program, and for a program that \
-             stands for neither, than the greater of both; {BY_THE_CLOCK}"
+            "its mean time is more than 3 % above that of tlsf, and in every round at most {SLIGHTLY} times as long; \
+             {BY_THE_CLOCK}"
         ),
     )
+}
+
+/// Whether a time is above 1, and at most [`SLIGHTLY`]; `None` if rounds disagree.
+fn is_slightly_slower(ratio: Ratio) -> Option<bool> {
+    let is_more = match (ratio.min > SLIGHTLY, ratio.max > SLIGHTLY) {
+        (true, _) => Some(true),
+        (false, false) => Some(false),
+        (false, true) => None,
+    };
+    match (Verdict::is_greater(ratio), is_more) {
+        (Some(false), _) | (_, Some(true)) => Some(false),
+        (Some(true), Some(false)) => Some(true),
+        _ => None,
+    }
 }
 
 fn cheaper_with_tlsf(system: System, call: Call, programs: &[OnProgram]) -> Claim {
@@ -105,9 +118,7 @@ fn cheaper_with_tlsf(system: System, call: Call, programs: &[OnProgram]) -> Clai
     .of("table 4")
     .papers(papers_averages(call))
     .over(
-        by_the_clock(system, call, programs, |_, ratio| {
-            Verdict::is_greater(ratio)
-        }),
+        by_the_clock(system, call, programs, Verdict::is_greater),
         format!("its mean time is more than 3 % above that of tlsf; {BY_THE_CLOCK}"),
     )
 }
@@ -138,8 +149,8 @@ fn by_instructions(
         .collect()
 }
 
-const BY_INSTRUCTIONS: &str = "counted by the processor; not comparable where it does not count them for a program, or with \
-                               less than 10 MB live";
+const BY_INSTRUCTIONS: &str = "counted by the processor, or by valgrind in the calls that are likely to have most; not \
+                               comparable where neither did, or with less than 10 MB live";
 
 fn worst_malloc(system: System, programs: &[OnProgram]) -> Claim {
     Claim::that(format!(
@@ -173,7 +184,7 @@ fn worst_free(system: System, programs: &[OnProgram]) -> Claim {
 mod tests {
     use super::super::call_costs::{Cost, Counted, Measured};
     use super::super::found::{ALLOCATORS, OnProgram};
-    use super::all;
+    use super::{Ratio, all, is_slightly_slower};
     use crate::kit::Verdict;
 
     fn measured(mean: f64, most: u64, rounds: usize) -> Measured {
@@ -185,7 +196,11 @@ mod tests {
                 most: 0,
                 repeatable: 0,
             }),
-            instructions: Some(Counted { mean, most }),
+            least_ns: Vec::new(),
+            instructions: Some(Counted {
+                mean: Some(mean),
+                most,
+            }),
         }
     }
 
@@ -218,14 +233,41 @@ mod tests {
         let (yes, no) = (Verdict::Holds, Verdict::DoesNot);
         let slow = [no, yes, no, yes, no, no];
         assert_eq!(
-            verdicts(program(200.0, 300, 300, 5)),
+            verdicts(program(201.0, 300, 300, 5)),
             [slow, slow].concat()[..]
         );
-        let fast = [yes, no, yes, no, yes, no];
+        let fast = [no, no, no, no, yes, no];
         assert_eq!(
             verdicts(program(50.0, 200, 200, 5)),
             [fast, fast].concat()[..]
         );
+    }
+
+    /// As printed before: on the synthetic programs cf-direct took .12 to .16 times as long as tlsf,
+    /// and was "only slightly slower".
+    #[test]
+    fn what_takes_a_sixth_is_not_slower() {
+        let claims = all(&[program(16.0, 299, 301, 5)]);
+        for claim in claims
+            .iter()
+            .filter(|claim| claim.claim.contains("slightly"))
+        {
+            assert_eq!(claim.verdict, Verdict::DoesNot, "{claim:?}");
+        }
+        for (least, median, most, expected) in [
+            (1.1, 1.8, 2.0, Some(true)),
+            (0.98, 1.0, 1.02, Some(false)),
+            (1.9, 1.95, 2.1, None),
+            (0.9, 1.1, 1.2, None),
+            (2.1, 2.2, 2.3, Some(false)),
+        ] {
+            let ratio = Ratio {
+                median,
+                min: least,
+                max: most,
+            };
+            assert_eq!(is_slightly_slower(ratio), expected, "{ratio:?}");
+        }
     }
 
     #[test]
@@ -241,6 +283,20 @@ mod tests {
             ..program(112.0, 299, 301, 5)
         };
         assert_eq!(verdicts(small), [none; 12]);
+    }
+
+    /// As printed before: "not counted" on every machine without a processor's counter. Valgrind
+    /// counts no average, and decides the maxima.
+    #[test]
+    fn maxima_without_an_average_decide() {
+        let mut on = program(112.0, 299, 301, 5);
+        let counted = on.costs.iter_mut().flatten();
+        counted
+            .filter_map(|measured| measured.instructions.as_mut())
+            .for_each(|counted| counted.mean = None);
+        let claims = all(&[on]);
+        assert_eq!(claims[4].verdict, Verdict::Holds, "{:?}", claims[4]);
+        assert_eq!(claims[5].verdict, Verdict::Holds, "{:?}", claims[5]);
     }
 
     #[test]

@@ -85,25 +85,16 @@ impl Papers {
     }
 }
 
-/// Compact-fit ÷ TLSF that the paper calls slightly slower: of the program that one stands for,
-/// else the greater of its two.
-pub(super) fn slightly(program: &str, call: Call) -> f64 {
-    let both = [EMACS, HUMMINGBIRD].map(|papers| papers.call(call).ratio());
-    Papers::of(program).map_or(both[0].max(both[1]), |papers| papers.call(call).ratio())
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Call, slightly};
+    use super::{Call, EMACS, HUMMINGBIRD};
 
     #[test]
     fn the_papers_own_ratios_are_what_it_calls_slightly() {
-        let percent = |program, call| (slightly(program, call) * 100.0).round();
-        assert_eq!(percent("emacs-paper", Call::Malloc), 114.0);
-        assert_eq!(percent("emacs", Call::Free), 182.0);
-        assert_eq!(percent("hummingbird-paper", Call::Malloc), 129.0);
-        assert_eq!(percent("hummingbird-paper", Call::Free), 115.0);
-        assert_eq!(percent("redis", Call::Malloc), 129.0);
-        assert_eq!(percent("redis", Call::Free), 182.0);
+        let percent = |of: super::Papers, call| (of.call(call).ratio() * 100.0).round();
+        assert_eq!(percent(EMACS, Call::Malloc), 114.0);
+        assert_eq!(percent(EMACS, Call::Free), 182.0);
+        assert_eq!(percent(HUMMINGBIRD, Call::Malloc), 129.0);
+        assert_eq!(percent(HUMMINGBIRD, Call::Free), 115.0);
     }
 }

@@ -175,6 +175,7 @@ fn class_beats_page(rows: &[Row], kappa: Option<u32>) -> Claim {
     ))
     .of("throughput")
     .of("size-class concurrency")
+    .of("question 2")
     .papers("stated in words, of one thread")
     .measured(ratio.map(|ratio| format!("time under page locks ÷ under class locks: {ratio}")))
     .decide(

@@ -7,6 +7,9 @@
 //!           leaves more.
 //! work      m page-blocks are allocated, 4000 random ones freed or allocated anew, all freed; the most that one call did
 //! ```
+//! Instructions are counted under valgrind, in a run of its own of the second part, in which some
+//! calls are made by [`sampled`]: a search of lists takes no lock and copies nothing.
+//!
 //! In 1-CF the threads share the m page-blocks of all of them; in n-CF each instance has its own
 //! and its own k pages.
 
@@ -24,6 +27,10 @@ use super::worker::{ManyCf, OneCf, Worker};
 
 /// Random calls of which the worst is counted.
 const CALLS: usize = 4000;
+
+/// So many calls of each kind are sampled where the heap is full, and as many where random calls
+/// have left holes.
+const SAMPLED: usize = 48;
 
 /// The lock of counted heaps.
 type Lock = Counted;
@@ -78,62 +85,94 @@ pub(crate) struct Counts {
     pub(crate) administrative_bytes: u64,
 }
 
+/// A kind of call that is sampled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Malloc,
+    Free,
+}
+
+/// What a heap is driven for.
+enum Aim<'a> {
+    /// Memory in the worst order.
+    Memory(&'a mut Counts),
+    /// The most work of one call.
+    Work(&'a mut Counts),
+    /// The same calls, some of them by [`sampled`]: their kinds.
+    Sample(&'a mut Vec<Kind>),
+}
+
 /// Probes a heap.
 ///
 /// # Errors
 /// A shape that no heap has; a refusal; no memory.
 pub(crate) fn probe(shape: &Shape) -> Result<Counts> {
+    let mut counts = Counts::default();
+    on_a_heap(shape, &mut Aim::Memory(&mut counts))?;
+    on_a_heap(shape, &mut Aim::Work(&mut counts))?;
+    Ok(counts)
+}
+
+/// Makes the calls of the second part, some of them by [`sampled`]; returns the kinds of these, in
+/// order.
+///
+/// # Errors
+/// As [`probe`].
+pub(crate) fn sample(shape: &Shape) -> Result<Vec<Kind>> {
+    let mut kinds = Vec::new();
+    on_a_heap(shape, &mut Aim::Sample(&mut kinds))?;
+    Ok(kinds)
+}
+
+/// The path of [`sampled`], as valgrind knows it.
+pub(crate) const SAMPLED_CALL: &str = concat!(module_path!(), "::sampled");
+
+/// Makes one call that valgrind counts. It looks at something last: valgrind would not see that a
+/// function returns that ends with a call.
+#[inline(never)]
+fn sampled(call: &mut dyn FnMut()) {
+    call();
+    std::hint::black_box(());
+}
+
+fn on_a_heap(shape: &Shape, aim: &mut Aim<'_>) -> Result<()> {
     let geometry = one_size(shape.page_bytes, shape.block_bytes)?;
     let config = shared(shape, geometry)?;
     let most = u64::from(shape.threads) * u64::from(shape.live) * u64::from(shape.blocks()?);
     let pages = most / u64::from(shape.blocks()?) + u64::from(shape.threads) * 8 + 64;
     let bytes =
         usize::try_from(pages)? * shape.page_bytes + usize::try_from(most)? * 32 + (1 << 20);
-    let mut counts = Counts::default();
-    for is_memory in [true, false] {
-        let mut region = Reservation::new(bytes)?;
-        if shape.is_sharded {
-            let heap: ShardedHeap<'_, Lock> =
-                ShardedHeap::new(region.memory(), &config, shape.threads)?;
-            let mut workers = Vec::new();
-            for instance in 0..u32::from(shape.threads) {
-                workers.push(ManyCf {
-                    heap: &heap,
-                    local: heap.register_in(instance)?,
-                });
-            }
-            drive(
-                shape,
-                workers,
-                is_memory,
-                &Looks {
-                    stats: &|| heap.stats(),
-                    usage: &|| heap.usage(),
-                },
-                &mut counts,
-            )?;
-        } else {
-            let heap: SharedHeap<'_, Lock> = SharedHeap::new(region.memory(), &config)?;
-            let mut workers = Vec::new();
-            for _ in 0..shape.threads {
-                workers.push(OneCf {
-                    heap: &heap,
-                    local: heap.register()?,
-                });
-            }
-            drive(
-                shape,
-                workers,
-                is_memory,
-                &Looks {
-                    stats: &|| heap.stats(),
-                    usage: &|| heap.usage(),
-                },
-                &mut counts,
-            )?;
+    let mut region = Reservation::new(bytes)?;
+    if shape.is_sharded {
+        let heap: ShardedHeap<'_, Lock> =
+            ShardedHeap::new(region.memory(), &config, shape.threads)?;
+        let mut workers = Vec::new();
+        for instance in 0..u32::from(shape.threads) {
+            workers.push(ManyCf {
+                heap: &heap,
+                local: heap.register_in(instance)?,
+            });
         }
+        let looks = Looks {
+            stats: &|| heap.stats(),
+            usage: &|| heap.usage(),
+        };
+        drive(shape, workers, &looks, aim)
+    } else {
+        let heap: SharedHeap<'_, Lock> = SharedHeap::new(region.memory(), &config)?;
+        let mut workers = Vec::new();
+        for _ in 0..shape.threads {
+            workers.push(OneCf {
+                heap: &heap,
+                local: heap.register()?,
+            });
+        }
+        let looks = Looks {
+            stats: &|| heap.stats(),
+            usage: &|| heap.usage(),
+        };
+        drive(shape, workers, &looks, aim)
     }
-    Ok(counts)
 }
 
 fn shared(shape: &Shape, geometry: Geometry) -> Result<SharedConfig<PerClass>> {
@@ -162,14 +201,17 @@ struct Looks<'a> {
 fn drive<W: Worker>(
     shape: &Shape,
     mut workers: Vec<W>,
-    is_memory: bool,
     looks: &Looks<'_>,
-    counts: &mut Counts,
+    aim: &mut Aim<'_>,
 ) -> Result<()> {
-    if is_memory {
-        memory(shape, &mut workers, looks, counts)
-    } else {
-        work(shape, &mut workers, looks, counts)
+    match aim {
+        Aim::Memory(counts) => memory(shape, &mut workers, looks, counts),
+        Aim::Work(counts) => {
+            work(shape, &mut workers, &mut Counting { looks, counts })?;
+            counts.section_bytes = (looks.stats)().copied_in_section_max;
+            Ok(())
+        }
+        Aim::Sample(kinds) => work(shape, &mut workers, &mut Sampling { kinds }),
     }
 }
 
@@ -215,70 +257,130 @@ fn memory<W: Worker>(
     Ok(())
 }
 
-fn work<W: Worker>(
-    shape: &Shape,
-    workers: &mut [W],
-    looks: &Looks<'_>,
-    counts: &mut Counts,
-) -> Result<()> {
+/// Who makes the calls of [`work`].
+trait Calls {
+    /// Makes a malloc; `is_chosen` if it is to be sampled.
+    fn malloc<W: Worker>(
+        &mut self,
+        worker: &mut W,
+        bytes: u32,
+        is_chosen: bool,
+    ) -> Result<W::Object>;
+
+    /// Makes a free.
+    fn free<W: Worker>(
+        &mut self,
+        worker: &mut W,
+        object: W::Object,
+        bytes: u32,
+        is_chosen: bool,
+    ) -> Result<()>;
+}
+
+fn work<W: Worker>(shape: &Shape, workers: &mut [W], calls: &mut impl Calls) -> Result<()> {
+    let bytes = shape.block_bytes;
     let mut random = ChaCha8Rng::seed_from_u64(26);
     let mut objects = Vec::new();
+    let all = workers.len() * shape.live as usize;
     for (number, worker) in workers.iter_mut().enumerate() {
         for _ in 0..shape.live {
-            objects.push((number, Some(counted_malloc(shape, worker, counts)?)));
+            let is_chosen = objects.len() + SAMPLED >= all;
+            objects.push((number, Some(calls.malloc(worker, bytes, is_chosen)?)));
         }
     }
-    for _ in 0..CALLS {
+    for call in 0..CALLS {
+        let is_chosen = call + 2 * SAMPLED >= CALLS;
         let place = random.random_range(0..objects.len());
         let (worker, object) = &mut objects[place];
         let worker = &mut workers[*worker];
         if let Some(object) = object.take() {
-            counted_free(shape, worker, object, looks, counts)?;
+            calls.free(worker, object, bytes, is_chosen)?;
         } else {
-            *object = Some(counted_malloc(shape, worker, counts)?);
+            *object = Some(calls.malloc(worker, bytes, is_chosen)?);
         }
     }
-    for (worker, object) in objects {
+    for (at, (worker, object)) in objects.into_iter().enumerate() {
         if let Some(object) = object {
-            counted_free(shape, &mut workers[worker], object, looks, counts)?;
+            calls.free(&mut workers[worker], object, bytes, at < SAMPLED)?;
         }
     }
-    counts.section_bytes = (looks.stats)().copied_in_section_max;
     Ok(())
 }
 
-fn counted_malloc<W: Worker>(
-    shape: &Shape,
-    worker: &mut W,
-    counts: &mut Counts,
-) -> Result<W::Object> {
-    let before = counted();
-    let object = worker.allocate(shape.block_bytes)?;
-    counts.malloc_locks = counts.malloc_locks.max(counted().since(before).taken);
-    Ok(object)
+/// Counts locks and copied bytes.
+struct Counting<'a, 'l> {
+    looks: &'a Looks<'l>,
+    counts: &'a mut Counts,
 }
 
-fn counted_free<W: Worker>(
-    shape: &Shape,
-    worker: &mut W,
-    object: W::Object,
-    looks: &Looks<'_>,
-    counts: &mut Counts,
-) -> Result<()> {
-    let copied = (looks.stats)().moved_bytes_total;
-    let before = counted();
-    worker.free(object, shape.block_bytes)?;
-    let locks = counted().since(before).taken;
-    counts.free_locks = counts.free_locks.max(locks);
-    counts.free_bytes = counts
-        .free_bytes
-        .max((looks.stats)().moved_bytes_total - copied);
-    Ok(())
+impl Calls for Counting<'_, '_> {
+    fn malloc<W: Worker>(&mut self, worker: &mut W, bytes: u32, _: bool) -> Result<W::Object> {
+        let before = counted();
+        let object = worker.allocate(bytes)?;
+        let locks = counted().since(before).taken;
+        self.counts.malloc_locks = self.counts.malloc_locks.max(locks);
+        Ok(object)
+    }
+
+    fn free<W: Worker>(
+        &mut self,
+        worker: &mut W,
+        object: W::Object,
+        bytes: u32,
+        _: bool,
+    ) -> Result<()> {
+        let copied = (self.looks.stats)().moved_bytes_total;
+        let before = counted();
+        worker.free(object, bytes)?;
+        let locks = counted().since(before).taken;
+        let copied = (self.looks.stats)().moved_bytes_total - copied;
+        self.counts.free_locks = self.counts.free_locks.max(locks);
+        self.counts.free_bytes = self.counts.free_bytes.max(copied);
+        Ok(())
+    }
+}
+
+/// Makes the chosen calls where valgrind counts them, and notes their kinds.
+struct Sampling<'a> {
+    kinds: &'a mut Vec<Kind>,
+}
+
+impl Calls for Sampling<'_> {
+    fn malloc<W: Worker>(
+        &mut self,
+        worker: &mut W,
+        bytes: u32,
+        is_chosen: bool,
+    ) -> Result<W::Object> {
+        if !is_chosen {
+            return Ok(worker.allocate(bytes)?);
+        }
+        self.kinds.push(Kind::Malloc);
+        let mut made = None;
+        sampled(&mut || made = Some(worker.allocate(bytes)));
+        Ok(made.expect("called once")?)
+    }
+
+    fn free<W: Worker>(
+        &mut self,
+        worker: &mut W,
+        object: W::Object,
+        bytes: u32,
+        is_chosen: bool,
+    ) -> Result<()> {
+        if !is_chosen {
+            return Ok(worker.free(object, bytes)?);
+        }
+        self.kinds.push(Kind::Free);
+        let (mut object, mut freed) = (Some(object), None);
+        sampled(&mut || freed = object.take().map(|object| worker.free(object, bytes)));
+        Ok(freed.expect("called once")?)
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Shape, probe};
+    use super::{Kind, SAMPLED, Shape, probe, sample};
 
     const SHAPE: Shape = Shape {
         is_sharded: false,
@@ -312,6 +414,18 @@ mod tests {
             (unbounded.pages, unbounded.holes),
             (128, 128 * (blocks - 1))
         );
+    }
+
+    #[test]
+    fn sampled_calls_are_of_both_kinds_and_the_same_every_time() {
+        let kinds = sample(&SHAPE).expect("served");
+        let mallocs = kinds.iter().filter(|kind| **kind == Kind::Malloc).count();
+        assert!(
+            mallocs > SAMPLED && kinds.len() - mallocs > SAMPLED,
+            "{kinds:?}"
+        );
+        assert_eq!(kinds[..SAMPLED], [Kind::Malloc; SAMPLED]);
+        assert_eq!(sample(&SHAPE).expect("served"), kinds);
     }
 
     #[test]
