@@ -6,6 +6,7 @@
 //! DIR/NAME.txt        the same, as it is printed
 //! DIR/NAME.svg        its plots, if it has any
 //! DIR/automaton.dot   the states of a size-class, for Graphviz
+//! DIR/claims.json     the claims of all reports with their verdicts, how long each experiment took, and the machine
 //! DIR/index.html      one page that loads nothing: every figure, table and claim of the papers with its verdict,
 //!                     and below that all reports
 //! FILE.html           the same page
@@ -22,6 +23,7 @@ use anyhow::{Context, Result};
 use crate::experiments::{ENTRIES, automaton};
 use crate::kit::draw::text::text;
 use crate::kit::draw::{page, verdicts};
+use crate::kit::record::Record;
 use crate::kit::shown::missing;
 use crate::kit::{Entry, Report, Request, Run};
 use surefit_measure::collector::graphs::is_graph;
@@ -72,6 +74,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         output::writable(page)?;
     }
     let runs = run_each(args, ENTRIES)?;
+    if let Some(directory) = &args.output {
+        let record = serde_json::to_string_pretty(&Record::of(&runs, args.quick))?;
+        write(directory, "claims.json", &(record + "\n"))?;
+    }
     let drawn = page::all(&runs)?;
     for page in &pages {
         output::to_file(page, |out| Ok(out.write_all(drawn.as_bytes())?))?;

@@ -8,6 +8,7 @@
 //! papers    what the papers show, and where it is shown  table    columns, rows, cells
 //! plot      lines over axes                              grid     names in cells
 //! shown     what of a figure of the papers some reports hold
+//! record    all claims of a run, and the machine
 //! draw      the report as text, SVG and HTML
 //! ```
 
@@ -20,6 +21,7 @@ mod noted;
 pub(crate) mod over;
 pub(crate) mod papers;
 pub(crate) mod plot;
+pub(crate) mod record;
 pub(crate) mod report;
 pub(crate) mod shown;
 pub(crate) mod table;

@@ -4,6 +4,7 @@ mod experiment;
 mod layers;
 mod malloc;
 mod quick;
+mod record;
 mod schemas;
 mod threads;
 

@@ -66,7 +66,7 @@ fn run(request: &Request) -> Result<Report> {
     let mut report = Report::new(ENTRY.name, ENTRY.about, source, request.quick);
     report.setting.extend(SETTING.map(str::to_owned));
     report.tables = tables::tables(&all);
-    report.plots.push(tables::plot(&all));
+    report.plots.extend(tables::plots(&all));
     report.claims = claims::claims(&all);
     report.notes.extend(NOTES.map(str::to_owned));
     partial::add(

@@ -133,28 +133,37 @@ fn moves_table(escaped: &[Escaped]) -> Table {
         .table()
 }
 
-/// Heap needed over what is live, a place for every system.
-pub(super) fn plot(all: &All) -> Plot {
+/// So many systems beside each other can be read.
+const IN_A_PLOT: usize = 9;
+
+/// Heap needed over what is live, a place for every system, some systems in each plot.
+pub(super) fn plots(all: &All) -> Vec<Plot> {
     let mut names: Vec<&str> = NEVER_MOVE.iter().map(|system| system.name).collect();
     for one in all.escaped_robson.iter().chain(&all.escaped_best_fit) {
         if !names.contains(&one.system.name) {
             names.push(one.system.name);
         }
     }
-    let bars = |name: &str, ratios: Vec<Option<f64>>, escaped: &[Escaped]| {
-        let never = ratios.into_iter().enumerate();
-        let mut points: Vec<_> = never
-            .filter_map(|(place, ratio)| Some((place as f64, ratio?)))
+    names
+        .chunks(IN_A_PLOT)
+        .map(|names| plot(all, names))
+        .collect()
+}
+
+fn plot(all: &All, names: &[&str]) -> Plot {
+    let bars = |name: &str, found: Option<&[Found]>, escaped: &[Escaped]| {
+        let found = NEVER_MOVE.iter().zip(found.into_iter().flatten());
+        let mut points: Vec<_> = found
+            .filter_map(|(system, found)| Some((place(names, system.name)?, found.ratio()?)))
             .collect();
-        points.extend(of_escaped(&names, escaped, |one| one.least_bytes));
+        points.extend(of_escaped(names, escaped, |one| one.least_bytes));
         Series::new(name, points)
     };
-    let ratios = |found: &[Found]| found.iter().map(Found::ratio).collect();
     let (robson, best_fit) = (all.robson.last(), all.best_fit.last());
     let bound = robson.map_or(0.0, |one| {
         one.program.bound() as f64 / one.program.live as f64
     });
-    let certified = of_escaped(&names, &all.escaped_robson, |one| one.certified_bytes);
+    let certified = of_escaped(names, &all.escaped_robson, |one| one.certified_bytes);
     let line = [(-0.5, bound), (names.len() as f64 - 0.5, bound)];
     Plot {
         title: format!(
@@ -166,12 +175,12 @@ pub(super) fn plot(all: &All) -> Plot {
         series: vec![
             bars(
                 "P_R",
-                robson.map_or(Vec::new(), |one| ratios(&one.found)),
+                robson.map(|one| one.found.as_slice()),
                 &all.escaped_robson,
             ),
             bars(
                 "against best fit",
-                best_fit.map_or(Vec::new(), |one| ratios(&one.found)),
+                best_fit.map(|one| one.found.as_slice()),
                 &all.escaped_best_fit,
             ),
             Series::new("P_R, certified", certified),
@@ -180,16 +189,21 @@ pub(super) fn plot(all: &All) -> Plot {
                 ..Series::new("Robson's bound", line)
             },
         ],
-        x: Axis::kinds("", names.into_iter().map(str::to_owned)),
+        x: Axis::kinds("", names.iter().map(|name| (*name).to_owned())),
         y: Axis::from_zero("times M"),
     }
 }
 
+/// The place of a system among those of a plot.
+fn place(names: &[&str], name: &str) -> Option<f64> {
+    let found = names.iter().position(|one| *one == name);
+    found.map(|place| place as f64)
+}
+
 /// Bytes over live bytes, at the places of the systems' names.
 fn of_escaped(names: &[&str], escaped: &[Escaped], bytes: fn(&Escaped) -> u64) -> Vec<(f64, f64)> {
-    let at = |one: &Escaped| names.iter().position(|name| *name == one.system.name);
     let points = escaped
         .iter()
-        .filter_map(|one| Some((at(one)? as f64, one.ratio(bytes(one)))));
+        .filter_map(|one| Some((place(names, one.system.name)?, one.ratio(bytes(one)))));
     points.collect()
 }

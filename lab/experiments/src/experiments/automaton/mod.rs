@@ -8,10 +8,15 @@
 //! ```text
 //! surefit experiment automaton --pi 4 --k 2 | dot -Tsvg > automaton.svg
 //! surefit experiment automaton --pi 3 --k 1 --incremental paper | dot -Tsvg > incremental.svg
+//! surefit experiment automaton --pi 4 --draw symbols | dot -Tsvg > symbols.svg
+//! surefit experiment automaton --pi 4 --draw page | dot -Tsvg > page.svg
 //! ```
-//! [`incremental`] draws a class whose moves take several sections.
+//! [`incremental`] draws a class whose moves take several sections, [`symbolic`] what the slides
+//! draw, and [`page_life`] the lifetime of a page.
 
 mod incremental;
+mod page_life;
+mod symbolic;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -52,6 +57,15 @@ pub(crate) struct Args {
     /// The most live page-blocks to show [default: a page of them more than the K pages]
     #[arg(long, value_name = "H", value_parser = clap::value_parser!(u32).range(1..=64))]
     most_live: Option<u32>,
+    /// What is drawn: every state; states by h, n and κ, with guards; or the lifetime of a page
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "WHAT",
+        conflicts_with = "incremental"
+    )]
+    draw: Draw,
     /// Moves that take several steps: the papers' automaton, or ours
     #[arg(long, value_enum, value_name = "WHOSE")]
     incremental: Option<Incremental>,
@@ -79,6 +93,18 @@ impl FromStr for Share {
     }
 }
 
+/// `--draw`.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum Draw {
+    /// Every state that a class reaches
+    #[default]
+    States,
+    /// Classes of states by h, n and κ, and edges with their guards, as on the slides; with --k
+    Symbols,
+    /// The kinds of a page, source and emptying ones too
+    Page,
+}
+
 /// `--order`.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 enum Order {
@@ -96,9 +122,11 @@ enum Order {
 /// that cannot be written.
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let most_live = args.most_live.unwrap_or_else(|| args.enough_live());
-    let text = match args.incremental {
-        None => Diagram::explore(args.rules(), most_live)?.to_dot(most_live),
-        Some(whose) => args.incremental(whose, most_live)?,
+    let text = match (args.incremental, args.draw) {
+        (Some(whose), _) => args.incremental(whose, most_live)?,
+        (None, Draw::States) => Diagram::explore(args.rules(), most_live)?.to_dot(most_live),
+        (None, Draw::Symbols) => args.symbols()?,
+        (None, Draw::Page) => page_life::dot(args.pi),
     };
     output::print(&text)?;
     Ok(ExitCode::SUCCESS)
@@ -147,6 +175,21 @@ impl Args {
 }
 
 impl Args {
+    /// The symbolic diagram: of a κ of 2, where none is given.
+    fn symbols(&self) -> Result<String> {
+        ensure!(
+            self.holes.is_none() && self.frac.is_none(),
+            "the slides bound not-full pages, not holes; give --k"
+        );
+        let kappa = self.k.unwrap_or(2);
+        let rules = Rules {
+            bound: Bound::Pages(kappa),
+            ..self.rules()
+        };
+        let most_live = self.most_live.unwrap_or_else(|| self.enough_live());
+        Diagram::explore(rules, most_live)?.to_symbolic_dot(kappa)
+    }
+
     /// The diagram of an incremental automaton.
     fn incremental(&self, whose: Incremental, most_live: u32) -> Result<String> {
         let size = Size {

@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! counts          claims by verdict, figures shown and not shown, experiments that failed
+//! questions       the four of the talk, each with the claims that answer it
 //! a paper         figure | verdict | claim | paper | ours        a row per claim, figures in the papers' order
 //! ours            claims that no paper makes
 //! runs            experiment | seconds | verdicts
@@ -13,6 +14,7 @@ use std::fmt::Write as _;
 
 use super::verdicts::{KINDS, class, counts, mark, plural, words};
 use crate::kit::papers::{self, Paper, PaperItem, Shown};
+use crate::kit::record::Machine;
 use crate::kit::shown::{Judged, claims_of, claims_of_nobody, titles_of};
 use crate::kit::{Report, Run, Verdict};
 use surefit_measure::html::escaped;
@@ -38,10 +40,12 @@ pub(super) fn index(page: &mut String, runs: &[Run]) {
         .filter_map(|run| run.outcome.as_ref().ok())
         .collect();
     counted(page, runs, &reports);
+    questions(page, &reports);
     for paper in Paper::ALL {
         let _ = writeln!(page, "<h2>{}</h2>", escaped(paper.words()));
         begin(page);
-        for item in papers::all().filter(|item| item.paper == paper) {
+        let of_paper = papers::all().filter(|item| item.paper == paper);
+        for item in of_paper.filter(|item| !papers::is_question(item)) {
             of_item(page, &reports, item);
         }
         page.push_str("</table>\n");
@@ -63,6 +67,16 @@ pub(super) fn index(page: &mut String, runs: &[Run]) {
         page.push_str("</table>\n");
     }
     ran(page, runs);
+}
+
+/// The four questions of the talk, each with the claims that answer it.
+fn questions(page: &mut String, reports: &[&Report]) {
+    page.push_str("<h2>The four questions of the talk</h2>\n");
+    begin(page);
+    for item in papers::all().filter(|item| papers::is_question(item)) {
+        of_item(page, reports, item);
+    }
+    page.push_str("</table>\n");
 }
 
 /// Claims by verdict, and figures that are shown.
@@ -196,8 +210,15 @@ fn command_cell(names: &[&str]) -> String {
 
 /// What ran, how long it took, and what failed.
 fn ran(page: &mut String, runs: &[Run]) {
+    let seconds: f64 = runs.iter().map(|run| run.seconds).sum();
+    let machine = Machine::this().to_string();
+    let _ = writeln!(
+        page,
+        "<h2>Runs</h2>\n<p>{seconds:.0} s in all, on one machine: {}.</p>",
+        escaped(&machine)
+    );
     page.push_str(
-        "<h2>Runs</h2>\n<div class=\"wide\"><table class=\"runs\"><tr><th class=\"text\">experiment</th>\
+        "<div class=\"wide\"><table class=\"runs\"><tr><th class=\"text\">experiment</th>\
          <th>seconds</th><th class=\"text\">verdicts</th></tr>\n",
     );
     for run in runs {

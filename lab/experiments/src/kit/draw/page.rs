@@ -121,18 +121,20 @@ fn claims(page: &mut String, claims: &[Claim]) {
         let _ = write!(page, "<th class=\"text\">{name}</th>");
     }
     page.push_str("</tr>\n");
-    for claim in claims {
-        let (class, words) = (verdicts::class(claim.verdict), index::shown(claim.verdict));
-        let _ = write!(page, "<tr><td class=\"verdict {class}\">{words}</td>");
-        for text in [
-            &claim.claim,
-            &claim.papers_figure,
-            &claim.ours,
-            &claim.because,
-        ] {
-            let _ = write!(page, "<td>{}</td>", escaped(text));
+    // a rule that decides several claims in a row is said once
+    for same in claims.chunk_by(|one, next| one.because == next.because) {
+        for (row, claim) in same.iter().enumerate() {
+            let (class, words) = (verdicts::class(claim.verdict), index::shown(claim.verdict));
+            let _ = write!(page, "<tr><td class=\"verdict {class}\">{words}</td>");
+            for text in [&claim.claim, &claim.papers_figure, &claim.ours] {
+                let _ = write!(page, "<td>{}</td>", escaped(text));
+            }
+            if row == 0 {
+                let (rows, because) = (same.len(), escaped(&claim.because));
+                let _ = write!(page, "<td rowspan=\"{rows}\">{because}</td>");
+            }
+            page.push_str("</tr>\n");
         }
-        page.push_str("</tr>\n");
     }
     page.push_str("</table>\n");
 }
@@ -169,6 +171,19 @@ mod tests {
     }
 
     #[test]
+    fn a_rule_that_decides_several_claims_is_said_once() {
+        let mut report = Report::new("overview", "chart", "slides", false);
+        for (claim, rule) in [("a", "one rule"), ("b", "one rule"), ("c", "another")] {
+            let claim = Claim::that(claim).of("chart");
+            report.claims.push(claim.decide(true, rule));
+        }
+        let page = page(&[&report]).expect("drawn");
+        assert_eq!(page.matches("one rule").count(), 1);
+        assert!(page.contains("<td rowspan=\"2\">one rule</td>"), "{page}");
+        assert!(page.contains("<td rowspan=\"1\">another</td>"), "{page}");
+    }
+
+    #[test]
     fn the_page_of_all_begins_with_the_papers_figures_and_their_verdicts() {
         let mut report = Report::new("table-3", "memory", "a paper", true);
         let claim = Claim::that("35 % more").of("table 3").papers("35 %");
@@ -191,6 +206,8 @@ mod tests {
         let place = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text}: {page}"));
         let order = [
             "1 failed",
+            "The four questions of the talk",
+            "question 4",
             "surefit experiment table-3",
             "✗ does not",
             "&lt;40 %",

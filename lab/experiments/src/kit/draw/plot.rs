@@ -87,9 +87,10 @@ fn panels(plots: &[Plot]) -> (usize, usize) {
 fn draw(panel: &Panel<'_>, plot: &Plot) -> Result<()> {
     let (x, y) = (x_range(plot), y_range(plot));
     let (left, legend) = panel.split_horizontally(PANEL.0 - LEGEND);
+    let title = title(panel, &plot.title)?;
     let mut chart = ChartBuilder::on(&left)
         .margin(10)
-        .caption(&plot.title, (FONT, TEXT + 2))
+        .margin_top(10 + title)
         .x_label_area_size(label_area(&plot.x))
         .y_label_area_size(58)
         .build_cartesian_2d(x.clone(), y.clone())?;
@@ -111,6 +112,33 @@ fn draw(panel: &Panel<'_>, plot: &Plot) -> Result<()> {
         y = entry(&legend, y, series, mark(plot, number))?;
     }
     Ok(())
+}
+
+/// The title over the whole panel, in as many lines as it takes; returns their pixels.
+fn title(panel: &Panel<'_>, title: &str) -> Result<u32> {
+    let letters = (PANEL.0 as usize - 20) / LETTER;
+    let lines = paragraphs(title, letters);
+    for (line, at) in lines.iter().zip(0..) {
+        let style = (FONT, TEXT + 2).into_font().color(&BLACK);
+        let style = style.pos(Pos::new(HPos::Left, VPos::Top));
+        panel.draw(&Text::new(line.clone(), (10, 6 + 17 * at), style))?;
+    }
+    Ok(17 * lines.len() as u32)
+}
+
+/// Lines of at most so many letters; a longer word has a line of its own.
+fn paragraphs(text: &str, letters: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= letters => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
 }
 
 /// Pixels below a plot: for names that are written upwards, as many as the longest takes.
@@ -165,16 +193,40 @@ fn places(axis: &Axis, range: &Range<f64>) -> Vec<(f64, String)> {
             .map(|(place, name)| (place as f64, name.clone()))
             .collect();
     }
+    // as few steps of a decade as label the axis three times: over many decades, their beginnings
+    let mut steps = LABELLED.iter().map(|steps| labels(range, steps));
+    let found = steps.find(|labels| labels.len() >= LEAST_LABELS);
+    found.unwrap_or_else(|| tenths(range))
+}
+
+/// The steps of a decade that are labelled, from few to many.
+const LABELLED: [&[f64]; 3] = [&[1.0], &[1.0, 2.0, 5.0], &[1.0, 1.5, 2.0, 3.0, 5.0, 7.0]];
+
+/// Fewer labels say nothing of what lies between them.
+const LEAST_LABELS: usize = 3;
+
+/// Labels at steps of each decade of a logarithmic axis.
+fn labels(range: &Range<f64>, steps: &[f64]) -> Vec<(f64, String)> {
     let decades = range.start.floor() as i32..=range.end.ceil() as i32;
-    // over many decades, their beginnings are enough
-    let steps: &[f64] = match range.end - range.start {
-        3.0.. => &[1.0],
-        _ => &[1.0, 2.0, 5.0],
-    };
     let values =
         decades.flat_map(|decade| steps.iter().map(move |step| step * 10_f64.powi(decade)));
     let places = values.map(|value| (value.log10(), value_label(value)));
     places.filter(|(place, _)| range.contains(place)).collect()
+}
+
+/// Labels at equal steps of the values, where an axis is a small part of a decade.
+fn tenths(range: &Range<f64>) -> Vec<(f64, String)> {
+    let (least, most) = (10_f64.powf(range.start), 10_f64.powf(range.end));
+    let power = 10_f64.powf(((most - least) / 4.0).log10().floor());
+    let step = [1.0, 2.0, 5.0, 10.0].map(|step| step * power);
+    let step = step.into_iter().find(|step| (most - least) / step <= 6.0);
+    let step = step.unwrap_or(10.0 * power);
+    let first = (least / step).ceil() as u64;
+    let values = (first..).map(|number| number as f64 * step);
+    let values = values.take_while(|value| *value < most);
+    values
+        .map(|value| (value.log10(), value_label(value)))
+        .collect()
 }
 
 /// Labels and grid lines of the axes that plotters does not label.
@@ -415,7 +467,7 @@ fn range(axis: &Axis, values: impl Iterator<Item = f64>, room: f64) -> Range<f64
 
 #[cfg(test)]
 mod tests {
-    use super::{hidden_by, places, svg, value_label, x_range, y_range};
+    use super::{hidden_by, paragraphs, places, svg, value_label, x_range, y_range};
     use crate::kit::{Axis, Plot, Series, Whose};
 
     fn plot(x: Axis, y: Axis, points: Vec<(f64, f64)>) -> Plot {
@@ -473,6 +525,22 @@ mod tests {
     }
 
     #[test]
+    fn a_long_title_takes_lines_and_loses_no_word() {
+        let title =
+            "heap ÷ what is live: P_R with M=1024, n=64; m=30; handles: bytes with tables, of all";
+        let lines = paragraphs(title, 40);
+        assert_eq!(lines.join(" "), title);
+        assert!(lines.len() == 3 && lines.iter().all(|line| line.chars().count() <= 40));
+        let mut plot = plot(Axis::new("x"), Axis::new("y"), vec![(0.0, 5.0), (1.0, 9.0)]);
+        plot.title = title.to_owned();
+        let picture = svg(&[plot]).expect("drawn");
+        assert!(
+            picture.contains("heap ÷ what is live") && picture.contains("of all"),
+            "{picture}"
+        );
+    }
+
+    #[test]
     fn a_line_on_which_others_lie_is_broader() {
         let mut plot = plot(Axis::new("x"), Axis::new("y"), vec![(0.0, 5.0), (1.0, 9.0)]);
         plot.series
@@ -511,5 +579,8 @@ mod tests {
         };
         assert_eq!(names(0.5..2.1), ["5", "10", "20", "50", "100"]);
         assert_eq!(names(0.0..4.5), ["1", "10", "100", "1000", "10k"]);
+        // 49 to 56 ms had one label
+        let near = 49_f64.log10()..56.5_f64.log10();
+        assert_eq!(names(near), ["50", "52", "54", "56"]);
     }
 }
