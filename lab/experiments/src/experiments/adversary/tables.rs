@@ -164,7 +164,9 @@ fn plot(all: &All, names: &[&str]) -> Plot {
         one.program.bound() as f64 / one.program.live as f64
     });
     let certified = of_escaped(names, &all.escaped_robson, |one| one.certified_bytes);
-    let line = [(-0.5, bound), (names.len() as f64 - 0.5, bound)];
+    let line: Vec<_> = (0..names.len())
+        .map(|place| (place as f64, bound))
+        .collect();
     Plot {
         title: format!(
             "heap ÷ what is live: P_R with M={}, n={}; m={}; handles: bytes with tables",

@@ -40,11 +40,11 @@ impl Diagram {
             "digraph symbolic {{\n  label=\"A size-class, {pi}: h live page-blocks, n not-full pages, u used page-blocks \
              of a page.\\nDrawn from π = {blocks}, κ = {kappa}.\";\n  rankdir=LR; node [shape=box, style=rounded];\n"
         );
-        // one arrow between two classes of states, and one for what moves: labels of several would
-        // overlap
+        // one arrow between two classes of states, and one for what moves from one to the other: labels
+        // of several would overlap
         let mut events: BTreeMap<(String, String, bool), Vec<String>> = BTreeMap::new();
         for (from, to, label) in self.symbolic(kappa) {
-            let moves = label.contains("moves");
+            let moves = label.contains("moves") && from != to;
             events.entry((from, to, moves)).or_default().push(label);
         }
         for ((from, to, moves), labels) in events {
