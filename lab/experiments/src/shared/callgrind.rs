@@ -1,8 +1,8 @@
 //! Instructions of chosen calls in a child process, counted by callgrind: exact, and the same on
 //! every run.
 //!
-//! The C library copies by vectors there, however many bytes: of an instruction that repeats itself,
-//! valgrind counts every byte.
+//! The C library copies by vectors there, however many bytes: of an instruction that repeats
+//! itself, valgrind counts every byte.
 //!
 //! Functions are named by their whole path, or by `*NAME`: callgrind 3.19 does not see the end of a
 //! call that `*NAME*` names twice. A function that ends with a call never returns for valgrind.

@@ -12,9 +12,10 @@
 //! exponent    of one figure over another: the slope of a line through the logarithms of the points, by least squares,
 //!             and its 95 % interval
 //! ```
-//! Nothing is decided by fewer than five points or over less than three decades, by fewer than three
-//! points above the first, nor by an interval that contains both 0 and 1. A count at n is at least
-//! the one at any smaller n: calls that are dearest there are possible in the larger heap too.
+//! Nothing is decided by fewer than five points or over less than three decades, by fewer than
+//! three points above the first, nor by an interval that contains both 0 and 1. A count at n is at
+//! least the one at any smaller n: calls that are dearest there are possible in the larger heap
+//! too.
 #![deny(unsafe_code)]
 
 use std::fmt;
@@ -394,9 +395,9 @@ mod tests {
         assert_eq!(laws(&small), ONE);
     }
 
-    /// As printed before: a free of full compaction has 259 instructions for 8 B and 1,063 for 8 KiB,
-    /// and was O(log n): by logarithms alone, one instruction more for 32 B weighs as much as a
-    /// thousand more for 32 KiB.
+    /// As printed before: a free of full compaction has 259 instructions for 8 B and 1,063 for 8
+    /// KiB, and was O(log n): by logarithms alone, one instruction more for 32 B weighs as much as
+    /// a thousand more for 32 KiB.
     #[test]
     fn a_line_above_what_every_call_takes_is_a_line() {
         let sizes = [8.0, 32.0, 128.0, 512.0, 2048.0, 8192.0];

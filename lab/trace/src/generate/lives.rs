@@ -1,5 +1,5 @@
-//! The papers' sizes with the lifetimes of a recorded Emacs: half of the objects die before the next
-//! allocation, and few outlive the program.
+//! The papers' sizes with the lifetimes of a recorded Emacs: half of the objects die before the
+//! next allocation, and few outlive the program.
 //!
 //! ```text
 //! life      of each object by its size: a share of all lives on, the others live for so many allocations, by the

@@ -3,9 +3,10 @@
 //!
 //! The traces that the paper measured are not public; these have their histograms and say so in
 //! their names. They and the one that drifts free a uniformly random victim among the live objects,
-//! so objects have exponential lifetimes and no order among the frees helps an allocator. Two have the
-//! same histograms, and the lifetimes of a recorded Emacs (module `lives`). In the last two, objects die in groups, most of them young (module `groups`). Objects that live at the
-//! end stay live, as in most programs.
+//! so objects have exponential lifetimes and no order among the frees helps an allocator. Two have
+//! the same histograms, and the lifetimes of a recorded Emacs (module `lives`). In the last two,
+//! objects die in groups, most of them young (module `groups`). Objects that live at the end stay
+//! live, as in most programs.
 //!
 //! The same seed gives the same trace on every machine: ChaCha with 8 rounds, and no floating-point
 //! operation but those that IEEE 754 defines exactly.

@@ -39,8 +39,8 @@ fn hummingbird_paper_has_the_paper_s_histogram() {
     assert!(stats.max_size().is_some_and(|size| size < 16 << 10));
 }
 
-/// The recorded Emacs: 54 % of the objects that die do so before the next allocation but one, and the
-/// heap grows to its end.
+/// The recorded Emacs: 54 % of the objects that die do so before the next allocation but one, and
+/// the heap grows to its end.
 #[test]
 fn with_recorded_lifetimes_most_die_young_and_the_heap_grows() {
     let churn = Churn {

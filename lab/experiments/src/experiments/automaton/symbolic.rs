@@ -1,5 +1,5 @@
-//! The automaton with symbols: states by h, n and κ, and edges with their guards, as the slides draw
-//! it for π = 1 and π > 1.
+//! The automaton with symbols: states by h, n and κ, and edges with their guards, as the slides
+//! draw it for π = 1 and π > 1.
 //!
 //! h is the number of live page-blocks, n that of not-full pages, u that of used page-blocks of the
 //! page that an edge is about. Every edge is one that some state of a small class takes: classes of

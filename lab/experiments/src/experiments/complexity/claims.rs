@@ -6,8 +6,8 @@
 //! flat       every other sweep over three decades: the counted figure is O(1) in its parameter, and so are instructions
 //! level      a sweep in which the expression grows tenfold, and the counted figure not at all
 //! ```
-//! Instructions see what takes no lock and copies nothing, such as a search of lists. They say so only
-//! where they grow: few calls are sampled, so that which of them opens a page is chance.
+//! Instructions see what takes no lock and copies nothing, such as a search of lists. They say so
+//! only where they grow: few calls are sampled, so that which of them opens a page is chance.
 #![deny(unsafe_code)]
 
 use crate::kit::Claim;
@@ -15,7 +15,8 @@ use crate::shared::growth::{Exponent, is_constant, spans};
 
 use super::sweep::{CONFIGURATIONS, Column, Parameter, Probed};
 
-/// An expression that grows by this factor over a sweep cannot be met by a figure that does not grow.
+/// An expression that grows by this factor over a sweep cannot be met by a figure that does not
+/// grow.
 const TENFOLD: f64 = 10.0;
 
 /// An expression changes over a sweep if its greatest value is this many times its least.
@@ -100,8 +101,9 @@ impl Judged {
         }
     }
 
-    /// Whether the figure grows as claimed, in every sweep. `is_at_rest`: a part of the expression is for moves in
-    /// flight, and there were none; then a figure that grows slower decides nothing.
+    /// Whether the figure grows as claimed, in every sweep. `is_at_rest`: a part of the expression
+    /// is for moves in flight, and there were none; then a figure that grows slower decides
+    /// nothing.
     fn holds(&self, is_at_rest: bool) -> Option<bool> {
         if self.flat.iter().any(|(_, is_flat)| *is_flat == Some(false)) {
             return Some(false);
@@ -252,8 +254,8 @@ mod tests {
         assert_eq!(verdict(&[few], 3, Column::Free), Verdict::NotComparable);
     }
 
-    /// As printed before: malloc was locks, at least four, and bytes copied; a search of lists takes no
-    /// lock and copies nothing.
+    /// As printed before: malloc was locks, at least four, and bytes copied; a search of lists
+    /// takes no lock and copies nothing.
     #[test]
     fn a_search_of_lists_is_seen() {
         let of = |instructions| {
@@ -270,8 +272,8 @@ mod tests {
         );
     }
 
-    /// As printed before: the fragmentation of 1-CF(κ,ι) "held" at .85 [.44, 1.26], over sweeps of β
-    /// and κ, with six holes for every n.
+    /// As printed before: the fragmentation of 1-CF(κ,ι) "held" at .85 [.44, 1.26], over sweeps of
+    /// β and κ, with six holes for every n.
     #[test]
     fn a_line_that_is_flat_beside_the_claimed_slope_is_none() {
         let grows = sweep(

@@ -25,7 +25,8 @@ pub(crate) struct ClassCalls {
     configuration: u8,
 }
 
-/// Drives the shapes of a configuration and prints the sampled calls; makes sense under valgrind only.
+/// Drives the shapes of a configuration and prints the sampled calls; makes sense under valgrind
+/// only.
 ///
 /// # Errors
 /// A refusal; no memory.
@@ -48,7 +49,8 @@ fn line(at: usize, kind: Kind) -> String {
     format!("{at} {kind}\n")
 }
 
-/// The most instructions of a sampled malloc and free, for each configuration and each of its shapes.
+/// The most instructions of a sampled malloc and free, for each configuration and each of its
+/// shapes.
 ///
 /// # Errors
 /// valgrind failed; what it wrote does not fit the calls.

@@ -5,9 +5,10 @@ use crate::kit::{Claim, OnProgram};
 use crate::shared::programs::{self, StandsFor};
 use surefit_measure::ratio::or_not_measured;
 
-/// Means that differ by less than this are the same, in per cent: from one number to the next on the
-/// paper's axis of Emacs, 370 k to 420 k in steps of 10 k. It is of figure 10, and the only axis of
-/// this program that the documents have; the paper calls a curve that ripples by more of it flat.
+/// Means that differ by less than this are the same, in per cent: from one number to the next on
+/// the paper's axis of Emacs, 370 k to 420 k in steps of 10 k. It is of figure 10, and the only
+/// axis of this program that the documents have; the paper calls a curve that ripples by more of it
+/// flat.
 const CONSTANT_PERCENT: f64 = 100.0 * 10.0 / 420.0;
 
 /// Not-full pages fuller than this are relatively full: half is what they are if every fill is as

@@ -41,8 +41,8 @@ pub(super) struct Row {
     pub(super) visits: f64,
     pub(super) updates: f64,
     pub(super) stores: f64,
-    /// Free chunks above 1 KB after a collection, in percent of all; `None` without a collection, or
-    /// if they were not noted.
+    /// Free chunks above 1 KB after a collection, in percent of all; `None` without a collection,
+    /// or if they were not noted.
     pub(super) percent_large: Option<f64>,
 }
 

@@ -380,8 +380,8 @@ mod tests {
         assert_eq!(found, [Verdict::DoesNot; 5]);
     }
 
-    /// As printed before: 428/6/18 beside the thesis's 448/6/18 was not comparable, because table 3-1
-    /// has no jack.
+    /// As printed before: 428/6/18 beside the thesis's 448/6/18 was not comparable, because table
+    /// 3-1 has no jack.
     #[test]
     fn a_program_whose_length_is_not_known_is_compared() {
         let last = |sizes| verdicts(&[row("antlr", 1_000_000, sizes, [99.0; 2])])[4];

@@ -13,8 +13,8 @@
 //!
 //! # Source
 //! The thesis on free-list organisation: the Next Hit Table, and its prediction that explicit frees
-//! gain less from the table than a collector does. All else here is ours: its tables and figures are
-//! of a collector (`gc_times`, `gc_lists`, `gc_table_updates`).
+//! gain less from the table than a collector does. All else here is ours: its tables and figures
+//! are of a collector (`gc_times`, `gc_lists`, `gc_table_updates`).
 
 mod claims;
 mod counts;

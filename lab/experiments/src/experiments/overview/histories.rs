@@ -7,8 +7,9 @@
 //!           drift      size after size, up or down: its allocations, then its frees
 //! whom      at random; the oldest; the newest; a comb: those that stay are evenly spread among those that go
 //! ```
-//! A program that frees the newest leaves one large place, one that leaves a comb none that is larger
-//! than a tooth's gap: where nothing moves, the order decides. The counts are the same in all of them.
+//! A program that frees the newest leaves one large place, one that leaves a comb none that is
+//! larger than a tooth's gap: where nothing moves, the order decides. The counts are the same in
+//! all of them.
 #![deny(unsafe_code)]
 
 use std::iter::repeat_n;

@@ -54,8 +54,8 @@ const TOO_MUCH: usize = 60_000;
 /// headers included.
 const LAST_LISTS: [usize; 2] = [2032, 112];
 
-/// Objects of so many bytes, more of them than any page has, and how many of them are freed: at least
-/// as many as the page has that is not full.
+/// Objects of so many bytes, more of them than any page has, and how many of them are freed: at
+/// least as many as the page has that is not full.
 const MOVED: (usize, usize, usize) = (2032, 40, 12);
 
 /// Bytes of the region for each hole with its neighbour, and for all else.

@@ -33,8 +33,8 @@ const ALIGN: usize = 8;
 /// the heap before.
 pub(super) const SIZES: [usize; 4] = [40, 100, 1000, 10_000];
 
-/// The allocations and frees of each size: some 870 KB allocated and nine tenths of it freed. Several
-/// pages of each size-class, and no order runs out of memory.
+/// The allocations and frees of each size: some 870 KB allocated and nine tenths of it freed.
+/// Several pages of each size-class, and no order runs out of memory.
 const GROUPS: [Group; 6] = [
     group(40, 4000, 3600),
     group(100, 1500, 1350),

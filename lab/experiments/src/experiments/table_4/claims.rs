@@ -8,7 +8,8 @@ use super::published::{Call, EMACS, HUMMINGBIRD, OfCall};
 use crate::kit::{Claim, OnProgram as Judged, Verdict};
 use surefit_measure::results::Ratio;
 
-/// Slightly slower: slower, and by at most this factor. The paper's own ratios go from 1.14 to 1.82.
+/// Slightly slower: slower, and by at most this factor. The paper's own ratios go from 1.14 to
+/// 1.82.
 const SLIGHTLY: f64 = 2.0;
 
 /// With fewer rounds the clock decides nothing.
@@ -243,8 +244,8 @@ mod tests {
         );
     }
 
-    /// As printed before: on the synthetic programs cf-direct took .12 to .16 times as long as tlsf,
-    /// and was "only slightly slower".
+    /// As printed before: on the synthetic programs cf-direct took .12 to .16 times as long as
+    /// tlsf, and was "only slightly slower".
     #[test]
     fn what_takes_a_sixth_is_not_slower() {
         let claims = all(&[program(16.0, 299, 301, 5)]);

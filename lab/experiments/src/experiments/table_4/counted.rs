@@ -1,13 +1,14 @@
-//! The most instructions of a call where the processor counts none: by valgrind, of the calls that may
-//! have most.
+//! The most instructions of a call where the processor counts none: by valgrind, of the calls that
+//! may have most.
 //!
 //! ```text
 //! chosen    of the mallocs, and of the frees: those that take longest, each at its shortest round; the first ones, which
 //!           find the heap empty; and some evenly spread
 //! child     replays the trace through one allocator under callgrind, which counts only inside `counted_call`
 //! ```
-//! A heap makes the same calls in every replay. A call that has most instructions and is none of the
-//! longest is missed: what is found is a bound from below, by the same rule for every allocator.
+//! A heap makes the same calls in every replay. A call that has most instructions and is none of
+//! the longest is missed: what is found is a bound from below, by the same rule for every
+//! allocator.
 #![deny(unsafe_code)]
 
 use std::collections::BTreeSet;
@@ -57,8 +58,8 @@ pub(crate) struct ChosenCalls {
     frees: Vec<u32>,
 }
 
-/// Replays a trace through one allocator and prints the kinds of the chosen calls; makes sense under
-/// valgrind only.
+/// Replays a trace through one allocator and prints the kinds of the chosen calls; makes sense
+/// under valgrind only.
 ///
 /// # Errors
 /// No such trace or allocator; a refusal; no memory.

@@ -69,7 +69,8 @@ pub(super) fn svg(plots: &[Plot]) -> Result<String> {
         }
         root.present().map_err(|error| anyhow!("{error}"))?;
     }
-    Ok(picture)
+    // what every element says, and what is so without it
+    Ok(picture.replace(" opacity=\"1\"", ""))
 }
 
 /// The width and height of the picture, in pixels.
@@ -165,7 +166,7 @@ fn longest(axis: &Axis) -> usize {
 fn mesh(chart: &mut Chart<'_, '_>, plot: &Plot) -> Result<()> {
     let text = |value: &f64| value_label(*value);
     let mut mesh = chart.configure_mesh();
-    mesh.light_line_style(WHITE)
+    mesh.max_light_lines(0)
         .bold_line_style(RGBColor(225, 230, 235))
         .axis_style(RGBColor(120, 130, 140))
         .label_style((FONT, TEXT))

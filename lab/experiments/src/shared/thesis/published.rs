@@ -61,8 +61,8 @@ pub(crate) const BENCHMARKS: [Benchmark; 7] = [
 /// Table 2-1, printed averages: in percent of all sizes, those of 90 % and of 99 % of the objects.
 pub(crate) const AVERAGE_SHARES: [f64; 2] = [10.0, 13.0];
 
-/// "Very few large objects": 1 % have 1 KB or more. Free chunks above 1 KB are as rare if they are no
-/// more.
+/// "Very few large objects": 1 % have 1 KB or more. Free chunks above 1 KB are as rare if they are
+/// no more.
 pub(crate) const RARE_PERCENT: f64 = 1.0;
 
 /// Table 3-1, printed average: allocations for an update.
