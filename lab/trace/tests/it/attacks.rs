@@ -596,6 +596,8 @@ fn programs_of_any_number_are_made_or_refused() {
         assert!(matches!(refused, Err(GenerateError::Phases { .. })));
     }
     for make in [
+        generate::emacs_lives,
+        generate::hummingbird_lives,
         generate::hummingbird_paper,
         generate::java_like,
         generate::lua_like,

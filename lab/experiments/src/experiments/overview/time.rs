@@ -13,7 +13,7 @@
 use super::counts::Counts;
 use super::scripts::{Operation, Parameter};
 use super::systems::Time;
-use crate::shared::growth::{Exponent, Growth, power};
+use crate::shared::growth::{Exponent, Growth, is_constant, power};
 
 /// How one operation of a system grows with each parameter; `None` where the counts do not decide.
 #[derive(Clone, Debug)]
@@ -72,13 +72,15 @@ pub(super) fn points(
     points.collect()
 }
 
-/// The power of the parameter that fits a count best.
+/// The power of the parameter that fits a count best; `None` if it does not grow.
 pub(super) fn exponent(
     counts: &Counts,
     operation: Operation,
     parameter: Parameter,
 ) -> Option<Exponent> {
-    power(&points(counts, operation, parameter))
+    let points = points(counts, operation, parameter);
+    let grows = is_constant(&points) != Some(true);
+    power(&points).filter(|_| grows)
 }
 
 #[cfg(test)]
