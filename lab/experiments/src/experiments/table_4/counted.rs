@@ -19,9 +19,8 @@ use std::process::ExitCode;
 use anyhow::{Result, bail, ensure};
 use surefit_os::Reservation;
 
-use super::LARGEST;
 use super::call_costs::{Costs, Counted};
-use super::published::Call;
+use super::published::{Call, LARGEST};
 use crate::shared::{callgrind, programs};
 use surefit_measure::output;
 use surefit_measure::passes::replay::{CallKind, Hooks, Stop, Stopped, Table, drain, replay};

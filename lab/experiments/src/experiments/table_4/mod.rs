@@ -20,7 +20,7 @@ use anyhow::Result;
 
 use self::call_costs::{Cost, Counted, measure, replays};
 use self::found::{ALLOCATORS, OnProgram, SYSTEMS, System};
-use self::published::{Call, OfCall, Papers, Ticks};
+use self::published::{Call, LARGEST, OfCall, Papers, Ticks};
 use crate::kit::{Entry, Report, Request, Table, papers};
 use crate::shared::programs::{self, StandsFor};
 use surefit_measure::instructions;
@@ -50,10 +50,6 @@ const PROGRAMS: [&str; 4] = [
 /// Of these a quick run takes the paper's two: every reading of the processor's counter is a call
 /// of the system, and the real ones make many.
 const QUICK: usize = 2;
-
-/// Larger objects are left out: the paper leaves out those over 16 KB, and its largest size-class
-/// ends here.
-const LARGEST: usize = 16_200;
 
 fn run(request: &Request) -> Result<Report> {
     let specs = Spec::parse_list(&ALLOCATORS.join(","))?;

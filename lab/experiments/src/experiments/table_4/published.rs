@@ -2,6 +2,10 @@
 
 use crate::shared::programs::StandsFor;
 
+/// Larger objects are left out: the paper leaves out those over 16 KB, and its largest size-class
+/// ends here.
+pub(super) const LARGEST: usize = 16_200;
+
 /// A call of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Call {
