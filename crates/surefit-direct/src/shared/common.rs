@@ -189,6 +189,8 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         if own.number() == 0 {
             own.set_state(State::Owned);
             own.set_number(number);
+            // Nobody may call a group again: it keeps nothing of others.
+            Class::all().for_each(|class| own.free_list(class).pass_by());
         }
         own
     }

@@ -101,3 +101,18 @@ fn a_thread_that_allocates_and_frees_in_turn_gets_the_same_place_each_time() {
     }
     check(&heap);
 }
+
+#[test]
+fn groups_keep_nothing_of_each_other() {
+    let mut memory = region(4 << 20);
+    let heap: Heap<'_, Fixed> = SharedDirect::new(&mut memory, SETTINGS).unwrap();
+    let made = |group| heap.grouped(group, |local| local.allocate(64, 16).unwrap());
+    let objects: Vec<_> = (0..900).map(|at| (at % 3, made(at % 3))).collect();
+    for (group, object) in objects {
+        heap.grouped(group + 1, |local| free(local, object))
+            .unwrap();
+    }
+    (0..GROUPS).for_each(|group| heap.grouped(group, |local| local.trim()));
+    check(&heap);
+    assert_eq!((heap.stats().allocated, heap.stats().active), (0, 0));
+}
