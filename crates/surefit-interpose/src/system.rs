@@ -16,9 +16,6 @@ pub const MAP_ANONYMOUS: c_int = 0x20;
 pub const MAP_NORESERVE: c_int = 0x4000;
 /// Since Linux 4.17; before that it is only where a mapping should be.
 pub const MAP_FIXED_NOREPLACE: c_int = 0x10_0000;
-pub const MREMAP_MAYMOVE: c_int = 1;
-pub const MREMAP_FIXED: c_int = 2;
-pub const MREMAP_DONTUNMAP: c_int = 4;
 pub const MADV_DONTNEED: c_int = 4;
 pub const MADV_DONTFORK: c_int = 10;
 pub const MADV_HUGEPAGE: c_int = 14;
@@ -127,13 +124,6 @@ unsafe extern "C" {
         offset: c_long,
     ) -> *mut c_void;
     pub fn munmap(at: *mut c_void, bytes: usize) -> c_int;
-    pub fn mremap(
-        old: *mut c_void,
-        old_bytes: usize,
-        new_bytes: usize,
-        flags: c_int,
-        ...
-    ) -> *mut c_void;
     pub fn mprotect(at: *mut c_void, bytes: usize, protection: c_int) -> c_int;
     pub fn madvise(at: *mut c_void, bytes: usize, advice: c_int) -> c_int;
     pub fn mincore(at: *mut c_void, bytes: usize, there: *mut u8) -> c_int;

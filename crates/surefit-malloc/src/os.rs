@@ -19,7 +19,7 @@ use core::ffi::{c_int, c_void};
 use core::ptr::{NonNull, null_mut, with_exposed_provenance_mut, without_provenance_mut};
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use surefit_direct::shared::{Shift, Source};
+use surefit_direct::shared::Source;
 use surefit_interpose::calls::page_bytes;
 use surefit_interpose::system;
 
@@ -163,9 +163,6 @@ pub(crate) fn ask_for_huge_pages() {
 
 static HUGE: AtomicBool = AtomicBool::new(false);
 
-/// Whether the kernel moves memory and leaves the old addresses mapped, as far as is known.
-static SHIFTS: AtomicBool = AtomicBool::new(true);
-
 /// A mapped part of the range: its beginning and its current end. Only the holder of the heap's
 /// lock changes it, or the thread that makes the heap.
 struct Part(AtomicUsize, AtomicUsize);
@@ -265,32 +262,6 @@ unsafe impl Source for Os {
             unsafe { rest.write_bytes(0, bytes - inside - whole) };
         }
         gone
-    }
-
-    unsafe fn shift(&self, from: NonNull<u8>, to: NonNull<u8>, bytes: usize) -> Shift {
-        let page = page_bytes();
-        let is_whole = [from.addr().get(), to.addr().get(), bytes].map(|at| at % page == 0);
-        if is_whole != [true; 3] || !SHIFTS.load(Ordering::Relaxed) {
-            return Shift::NotDone;
-        }
-        let flags = system::MREMAP_MAYMOVE | system::MREMAP_FIXED | system::MREMAP_DONTUNMAP;
-        let (from, to) = (from.as_ptr().cast::<c_void>(), to.as_ptr().cast::<c_void>());
-        keeping_errno(|| {
-            // SAFETY: whole pages of two ranges that are the caller's; the old ones stay mapped.
-            if unsafe { system::mremap(from, bytes, bytes, flags, to) } == to {
-                return Shift::Done;
-            }
-            // A kernel before 5.7 does nothing. Others may have unmapped the new pages before they
-            // found that the old ones are of several mappings.
-            if system::errno() == system::EINVAL {
-                SHIFTS.store(false, Ordering::Relaxed);
-                return Shift::NotDone;
-            }
-            match map(to.addr(), bytes, system::PROT_READ | system::PROT_WRITE) {
-                Ok(()) | Err(system::EEXIST) => Shift::NotDone,
-                Err(_) => Shift::Lost,
-            }
-        })
     }
 
     unsafe fn is_sparse(&self, at: NonNull<u8>, bytes: usize) -> bool {

@@ -84,21 +84,3 @@ fn free_memory_goes_back_when_it_is_asked_for() {
     // What the other tests free meanwhile is less.
     assert!(stats.purges > 0 && stats.dirty < 16 << 20, "{stats:?}");
 }
-
-#[test]
-fn large_objects_that_grow_in_turn_keep_their_bytes() {
-    const MOST: usize = 24 << 20;
-    let mut buffers = vec![Vec::<u32>::new(); 3];
-    while buffers[2].len() * 4 < MOST {
-        for (number, buffer) in buffers.iter_mut().enumerate() {
-            let from = buffer.len();
-            let more = 100_000 + from / 4;
-            buffer.reserve_exact(more);
-            buffer.extend((from..from + more).map(|at| (at * 3 + number) as u32));
-        }
-    }
-    for (number, buffer) in buffers.iter().enumerate() {
-        let mut words = buffer.iter().enumerate();
-        assert!(words.all(|(at, word)| *word == (at * 3 + number) as u32));
-    }
-}

@@ -24,10 +24,7 @@ use super::pool::purge::{LEAST_SPARSE, Outgoing};
 use super::pool::{Pool, Taken};
 use super::remote_frees::Batch;
 use super::sizes::Class;
-use super::source::{Shift, Source};
-
-/// A large object of so many bytes is moved rather than copied where the source can.
-pub(super) const LEAST_SHIFTED: usize = 1 << 20;
+use super::source::Source;
 
 /// Instances shared by threads that have none of their own, each under a lock.
 pub const GROUPS: usize = 8;
@@ -353,18 +350,6 @@ impl<L: RawMutex, S: Source> Common<L, S> {
             Kind::Run => self.free_run(page, record, &block),
             _ => Err(Misuse::NoObject),
         }
-    }
-
-    /// Moves the memory of a large object to a longer one that was just taken, and frees it, if the
-    /// source can.
-    pub(super) fn shift_run(&self, run: Span, to: Span) -> Shift {
-        let units = self.memory.record(run).units.get();
-        // SAFETY: both are live objects of the caller's; the other one is longer.
-        let shift = unsafe { self.memory.shift(&self.source, run, to, units) };
-        if shift == Shift::Done {
-            self.give(run, units, true);
-        }
-        shift
     }
 
     fn free_run(&self, run: Span, record: &Record, block: &Free) -> Result<(), Misuse> {

@@ -7,12 +7,12 @@ use core::ptr::NonNull;
 use lock_api::RawMutex;
 
 use super::chain::Free;
-use super::common::{Common, GROUPS, LEAST_SHIFTED};
+use super::common::{Common, GROUPS};
 use super::instance::Instance;
 use super::memory::{Record, Span};
 use super::misuse::Misuse;
 use super::sizes::{Class, GRANULE, UNIT_BYTES};
-use super::source::{Fixed, Shift, Source};
+use super::source::{Fixed, Source};
 
 /// A thread's own instance of a [`SharedDirect`](super::SharedDirect). It belongs to the thread
 /// that has this value. Dropping it leaves the instance, with the objects in it, to a thread that
@@ -258,9 +258,6 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
         if align.is_power_of_two() && self.resize_in_place(record, had, bytes, align) {
             return Ok(Some(object));
         }
-        if bytes > had && had >= LEAST_SHIFTED && record.class().is_none() {
-            return Ok(self.move_run(object, record, bytes, align));
-        }
         let Some(new) = self.allocate(bytes, align) else {
             return Ok((bytes <= had).then_some(object));
         };
@@ -279,29 +276,6 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
         }
         let start = self.common.memory().span_of(record);
         class.is_none() && self.resize_run(start, had / UNIT_BYTES, bytes)
-    }
-
-    /// A longer large object in place of one, with its memory where the source can move that.
-    fn move_run(
-        &self,
-        object: NonNull<u8>,
-        record: &Record,
-        bytes: usize,
-        align: usize,
-    ) -> Option<NonNull<u8>> {
-        let (common, memory) = (self.common, self.common.memory());
-        let (run, units) = (memory.span_of(record), record.units.get());
-        common.pool.lock().begin_move(units);
-        let new = self.allocate(bytes, align);
-        let to = new.and_then(|new| memory.around(new.as_ptr()));
-        let shift = to.map_or(Shift::Lost, |to| common.shift_run(run, to));
-        if let (Some(new), Shift::NotDone) = (new, shift) {
-            // SAFETY: both are live, different, and the new one is longer.
-            unsafe { memory.copy(object, new, units as usize * UNIT_BYTES) };
-            common.give_units(run, units);
-        }
-        common.pool.lock().end_move(units);
-        new.filter(|_| shift != Shift::Lost)
     }
 
     fn resize_run(&self, start: Span, had: usize, bytes: usize) -> bool {

@@ -26,7 +26,7 @@ use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicUsize, Ordering};
 
 use super::chain::{Chain, Free};
 use super::sizes::{Class, GRANULE, UNIT_BYTES};
-use super::source::{Shift, Source};
+use super::source::Source;
 
 /// Bytes of a unit, as a binary logarithm.
 const UNIT_SHIFT: u32 = UNIT_BYTES.trailing_zeros();
@@ -340,22 +340,6 @@ impl Memory {
     pub(super) fn is_sparse<S: Source>(&self, source: &S, run: Span, units: u32) -> bool {
         // SAFETY: M1: inside the region; the object is the caller's.
         unsafe { source.is_sparse(self.address(run), units as usize * UNIT_BYTES) }
-    }
-
-    /// Has the source move the memory of an object to other units, which nobody needs.
-    ///
-    /// # Safety
-    /// Both are the caller's, apart, and that many units.
-    pub(super) unsafe fn shift<S: Source>(
-        &self,
-        source: &S,
-        from: Span,
-        to: Span,
-        units: u32,
-    ) -> Shift {
-        let bytes = units as usize * UNIT_BYTES;
-        // SAFETY: M1: inside the region; else the caller's.
-        unsafe { source.shift(self.address(from), self.address(to), bytes) }
     }
 
     /// The first unit that is not administrative.

@@ -100,6 +100,6 @@ pub use local::Local;
 pub use misuse::Misuse;
 pub use remote_frees::BATCH;
 pub use sizes::{GRANULE, LARGEST_BLOCK, UNIT_BYTES};
-pub use source::{Fixed, Shift, Source};
+pub use source::{Fixed, Source};
 pub use stats::{ClassStats, SharedDirectStats};
 pub use units::Units;

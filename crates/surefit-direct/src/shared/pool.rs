@@ -52,8 +52,6 @@ pub(super) struct Pool {
     top: Span,
     used: u64,
     leaving: u64,
-    /// Of the used ones, those of objects that are being moved: their successors are used, too.
-    moving: u64,
     most_used: u64,
     wanted: u64,
     /// Powers of two of units whose last object was sparse, as bits.
@@ -91,7 +89,6 @@ impl Pool {
             top: memory.first(),
             used: 0,
             leaving: 0,
-            moving: 0,
             most_used: 0,
             wanted: 0,
             sparse: 0,
@@ -124,26 +121,10 @@ impl Pool {
 
     fn use_more(&mut self, units: u32) {
         self.used += u64::from(units);
-        self.note_most();
-    }
-
-    fn note_most(&mut self) {
-        let lasting = self.used - self.moving;
-        self.most_used = self.most_used.max(lasting);
-        if lasting > self.soft_limit && !self.is_above {
+        self.most_used = self.most_used.max(self.used);
+        if self.used > self.soft_limit && !self.is_above {
             (self.is_above, self.rose) = (true, true);
         }
-    }
-
-    /// So many units are of an object for which a longer one is taken.
-    pub(super) fn begin_move(&mut self, units: u32) {
-        self.moving += u64::from(units);
-    }
-
-    /// They went back.
-    pub(super) fn end_move(&mut self, units: u32) {
-        self.moving -= u64::from(units);
-        self.note_most();
     }
 
     fn use_less(&mut self, units: u32) {

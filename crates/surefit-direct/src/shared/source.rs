@@ -47,17 +47,6 @@ pub unsafe trait Source: Debug + Sync {
         false
     }
 
-    /// Moves the memory under the bytes of an object to other bytes, so that nothing is copied:
-    /// then those hold what these held, and these are zero. This one never can.
-    ///
-    /// # Safety
-    /// Both are whole units of the region, committed, apart, and the caller's; nobody needs what
-    /// the new ones hold.
-    unsafe fn shift(&self, from: NonNull<u8>, to: NonNull<u8>, bytes: usize) -> Shift {
-        let _ = (from, to, bytes);
-        Shift::NotDone
-    }
-
     /// Whether less than half of the memory under the bytes of an object was ever written, as far
     /// as a few looks tell.
     ///
@@ -74,17 +63,6 @@ pub unsafe trait Source: Debug + Sync {
 
     /// Milliseconds since any moment, for the delay before memory is given back. They may wrap.
     fn now(&self) -> u32;
-}
-
-/// What became of bytes whose memory was to be [moved](Source::shift).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shift {
-    /// It was moved.
-    Done,
-    /// The source cannot: the old bytes are as they were, the new ones hold anything.
-    NotDone,
-    /// The old bytes are as they were, and the new ones must not be used any more.
-    Lost,
 }
 
 /// A fixed region: all of it is usable, and nothing is given back.

@@ -32,7 +32,7 @@ pub struct SharedDirectStats {
     pub allocated: usize,
     /// Bytes of pages, large objects and buffered units.
     pub active: usize,
-    /// The most that `active` ever was; an object of 1 MiB or more that a resize moves counts once.
+    /// The most that `active` ever was.
     pub peak_active: usize,
     /// Bytes of free runs that were written and did not go back to the source.
     pub dirty: usize,

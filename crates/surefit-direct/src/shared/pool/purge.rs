@@ -143,7 +143,7 @@ impl Pool {
     /// [`take`](Pool::take) and [`extend`](Pool::extend).
     pub(in crate::shared) fn surplus(&mut self, memory: &Memory) -> Outgoing {
         let mut outgoing = Outgoing::NONE;
-        let resident = self.used - self.moving + self.dirty.units();
+        let resident = self.used + self.dirty.units();
         let allowed = self.most_used
             + (self.most_used / 16).max(LEAST_ALLOWED)
             + self.wanted.min(self.most_used / WANTED_PART);

@@ -12,7 +12,6 @@ mod joined;
 mod model;
 mod reused;
 mod served;
-mod shifted;
 mod source;
 mod wanted;
 mod whoever;

@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
 use surefit_testkit::Random;
 
-use super::super::{Settings, SharedDirect, Shift, Source, UNIT_BYTES};
+use super::super::{Settings, SharedDirect, Source, UNIT_BYTES};
 use super::{Heap, std, vec};
 
 /// Memory for one heap. It is committed and purged unit by unit.
@@ -22,9 +22,6 @@ pub(super) struct Shared {
     now: AtomicU32,
     told: AtomicU32,
     is_sparse: AtomicBool,
-    /// What moving memory does: 0 nothing, 1 moves it, 2 loses the new place.
-    shift: AtomicU32,
-    shifted: AtomicUsize,
     purged: AtomicUsize,
     committed: AtomicUsize,
     commits: AtomicUsize,
@@ -85,21 +82,6 @@ impl Counted {
     /// Says that programs write hardly any of their objects, or do.
     pub(super) fn set_sparse(&self, is_sparse: bool) {
         self.shared.is_sparse.store(is_sparse, Ordering::Relaxed);
-    }
-
-    /// Says what becomes of memory that is to be moved.
-    pub(super) fn set_shift(&self, shift: Shift) {
-        let shift = match shift {
-            Shift::NotDone => 0,
-            Shift::Done => 1,
-            Shift::Lost => 2,
-        };
-        self.shared.shift.store(shift, Ordering::Relaxed);
-    }
-
-    /// Bytes that were moved.
-    pub(super) fn shifted(&self) -> usize {
-        self.shared.shifted.load(Ordering::Relaxed)
     }
 
     pub(super) fn fail_at(&self, commit: usize) {
@@ -176,25 +158,6 @@ unsafe impl Source for &Shared {
         unsafe { at.write_bytes(0, bytes) };
         self.purged.fetch_add(bytes, Ordering::Relaxed);
         true
-    }
-
-    unsafe fn shift(&self, from: NonNull<u8>, to: NonNull<u8>, bytes: usize) -> Shift {
-        match self.shift.load(Ordering::Relaxed) {
-            0 => Shift::NotDone,
-            1 => {
-                // SAFETY: the heap says that they are apart, and that nobody needs the new bytes.
-                unsafe { from.copy_to_nonoverlapping(to, bytes) };
-                // SAFETY: as above: what was moved is zero.
-                unsafe { from.write_bytes(0, bytes) };
-                self.shifted.fetch_add(bytes, Ordering::Relaxed);
-                Shift::Done
-            }
-            _ => {
-                // SAFETY: as above.
-                unsafe { to.write_bytes(0xEE, bytes) };
-                Shift::Lost
-            }
-        }
     }
 
     unsafe fn is_sparse(&self, _at: NonNull<u8>, _bytes: usize) -> bool {
