@@ -53,8 +53,8 @@ pub(crate) struct Range {
     pub(crate) bytes: usize,
 }
 
-/// Chooses 16 TiB of addresses; if there are not so many, half of them, and so on. `None` below 64
-/// MiB.
+/// Chooses 16 TiB of addresses; if there are not so many, half of them, and so on. `None` if there
+/// are not even 64 MiB.
 pub(crate) fn choose() -> Option<Range> {
     let page = page_bytes();
     // Where the kernel maps what has no place of its own.

@@ -34,22 +34,29 @@
 /* Whether an object should be moved. */
 static inline int je_get_defrag_hint(void *object) { return surefit_defrag_hint(object); }
 
+/* The statistics as they were when they were last refreshed: each time costs a walk over the heap's pages. */
+static inline struct mallinfo2 *surefit_statistics(void) {
+    static struct mallinfo2 last;
+    return &last;
+}
+
 /* The bytes of a report. */
 static inline size_t surefit_reported(const char *name) {
-    if (!strcmp(name, "arenas.page")) return 4096;
-    struct mallinfo2 info = mallinfo2();
-    size_t resident = info.arena + info.hblkhd;
+    const struct mallinfo2 *last = surefit_statistics();
+    size_t resident = last->arena + last->hblkhd;
     if (!strcmp(name, "stats.resident")) return resident;
-    if (!strcmp(name, "stats.active")) return resident - info.keepcost;
-    return info.uordblks + info.hblkhd; /* stats.allocated */
+    if (!strcmp(name, "stats.active")) return resident - last->keepcost;
+    if (!strcmp(name, "stats.allocated")) return last->uordblks + last->hblkhd;
+    return 4096; /* arenas.page */
 }
 
 /* Ten times a second Redis asks for the statistics of now. Where more than an eighth of the memory has been free for a second, it goes
  * back: an idle heap returns nothing by itself. */
 static inline void surefit_tick(void) {
     static int ticks;
-    struct mallinfo2 info = mallinfo2();
-    int is_too_much = info.keepcost > (info.arena + info.hblkhd) / 8;
+    struct mallinfo2 *last = surefit_statistics();
+    *last = mallinfo2();
+    int is_too_much = last->keepcost > (last->arena + last->hblkhd) / 8;
     ticks = is_too_much ? ticks + 1 : 0;
     if (ticks == 10) {
         malloc_trim(0);
@@ -84,6 +91,7 @@ static inline int je_mallctl(const char *name, void *old, size_t *bytes, void *n
 static inline void je_malloc_stats_print(void (*put)(void *, const char *), void *to, const char *options) {
     (void)options;
     char text[160];
+    *surefit_statistics() = mallinfo2();
     snprintf(text, sizeof text, "surefit-malloc: %zu bytes allocated, %zu active, %zu resident\n", surefit_reported("stats.allocated"),
              surefit_reported("stats.active"), surefit_reported("stats.resident"));
     put(to, text);
