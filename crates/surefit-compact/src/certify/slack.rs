@@ -94,11 +94,11 @@ pub const fn slack_bytes_for_life<W: Width>(
     let Some(pages) = rest.checked_div(page.saturating_add(record)) else {
         return Ok(0);
     };
-    // One fewer if only the padding of the records does not fit.
+    // One fewer if only the padding of the records does not fit, or words cannot name one more.
     let more = needs.with_pages(pages as u64);
     let pages = match aligned_bytes::<W>(config, demand, &more, lending) {
-        Ok(bytes) if bytes > region_bytes => pages.saturating_sub(1),
-        _ => pages,
+        Ok(bytes) if bytes <= region_bytes => pages,
+        _ => pages.saturating_sub(1),
     };
     Ok(budget::slack_in(pages, page, needs.fraction))
 }

@@ -7,8 +7,8 @@
 //! p           the power that fits best, and its 95 % interval: the powers whose fit is not worse by more than chance
 //! O(1)        nothing rises, or nothing any more in the upper half of the decades, or over the last three points
 //! level       where the first counts are the same, but for a branch, the law is fitted from the last of them on
-//! O(log n)    b is above 0, and 0 is in the interval of p
-//! O(n)        b is above 0, and 1 is in the interval of p
+//! O(log n)    b is above 0, and 0 is in the interval of p, give or take BENT
+//! O(n)        b is above 0, and 1 is in the interval of p, give or take BENT
 //! exponent    of one figure over another: the slope of a line through the logarithms of the points, by least squares,
 //!             and its 95 % interval
 //! ```

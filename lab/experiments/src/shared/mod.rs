@@ -1,7 +1,7 @@
 //! What several experiments share. Nothing here knows an experiment.
 //!
 //! ```text
-//! programs     the traces: files, bundled ones, gen:emacs-paper and gen:hummingbird-paper at the paper's size
+//! programs     the traces: files, bundled ones, gen:emacs-lives and gen:hummingbird-lives at the paper's size
 //! settings     κ as in the papers, the original page order, and hole bounds
 //! size_class   a size-class as the papers' automaton
 //! in_rust      programs in Rust that are recorded in memory

@@ -93,7 +93,7 @@ fn words((row, moves): Label, blocks: u32) -> String {
     };
     match moves {
         0 | 1 => words.to_owned(),
-        _ => format!("{words}, {moves} blocks moves"),
+        _ => format!("{words}, {moves} blocks move"),
     }
 }
 

@@ -185,8 +185,8 @@ pub(super) fn claim(points: &[Point], configuration: usize, column: Column) -> C
             judged.holds(is_at_rest),
             format!(
                 "the exponent of the counted figure over the claimed expression has 1 in its interval at 95 %, the figure \
-                 grows in every sweep in which the expression grows tenfold, and it, and the instructions of sampled calls, \
-                 are O(1) in every parameter with which the expression does not change{rest}"
+                 grows in every sweep in which the expression grows tenfold, and it, and where valgrind counts them the \
+                 instructions of sampled calls, are O(1) in every parameter with which the expression does not change{rest}"
             ),
         )
 }

@@ -112,7 +112,7 @@ fn constant_memory(programs: &[Counted]) -> Claim {
             programs.iter().map(one).collect(),
             because(&format!(
                 "the means of used pages for that κ (other programs: κ=5) and all greater ones, ∞ too, differ by at most \
-                 {CONSTANT_PERCENT:.1} %: a step of the paper's axis of Emacs (10 k of 420 k, figure 10)"
+                 {CONSTANT_PERCENT:.1} %: chosen here for every program: a step of the paper's axis of Emacs (10 k of 420 k, figure 10)"
             )),
         )
 }

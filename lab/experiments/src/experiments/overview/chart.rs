@@ -149,7 +149,7 @@ fn claim(one: &Measured, operation: Operation) -> Option<Claim> {
         .judged(
             one.verdict(operation, time, space),
             "it is in the slides' row and in their column: instructions fit a + b·nᵖ; O(1) if nothing rises any more, \
-             O(log n) and O(n) if 0 or 1 is in the interval of p; predictable if every order leaves as many pieces of \
+             O(log n) and O(n) if 0 or 1 is in the interval of p, give or take 0.1; predictable if every order leaves as many pieces of \
              every size; not comparable without valgrind, or if both 0 and 1 are in the interval",
         ),
     )

@@ -113,7 +113,7 @@ fn settings(report: &mut Report, plan: &Plan) {
     report.setting.push(
         "Growth: the largest counts, from at least five values over three decades, fit a + b·nᵖ, or a + b·ln n for p = 0, \
          by least squares of relative errors; p has an interval at 95 %. None if the upper half of the decades adds at most \
-         4 instructions or 5 %; log, or linear, if 0 or 1 is in the interval; a dash if both are, or if fewer than three \
+         4 instructions or 5 %; log, or linear, if 0 or 1 is in the interval, give or take 0.1; a dash if both are, or if fewer than three \
          counts are above the first. One rule for all systems."
             .to_owned(),
     );

@@ -279,8 +279,8 @@ fn sharing_decides(
                 .and_then(|is_slower| Some(is_slower && both(more)?)),
             format!(
                 "both kinds of sharing are slower than none, in every round and by over 3 % in the median, and make more \
-                 atomic read-modify-writes or contended acquisitions, by more than counts vary; not comparable with one \
-                 core (here {cores}); {}",
+                 atomic read-modify-writes (two for a lock that was counted, one for an entry: by construction) or contended \
+                 acquisitions, by more than counts vary; not comparable with one core (here {cores}); {}",
                 untimed()
             ),
         )
