@@ -105,8 +105,8 @@ impl SurefitMalloc {
     /// object.
     ///
     /// # Complexity
-    /// O(κ), without a lock. The first hint about a size-class in an instance frees what its free
-    /// list holds into pages, as calls of free do, and from then on each free of the class goes there.
+    /// O(κ), without a lock. The first hint about a size-class in an instance puts what its free
+    /// list holds into pages, as calls of free do; from then on each free of the class goes there.
     #[must_use]
     pub fn defrag_hint(&self, object: *const c_void) -> bool {
         let Some(object) = NonNull::new(object.cast_mut().cast()) else {

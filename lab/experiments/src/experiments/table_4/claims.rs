@@ -8,8 +8,8 @@ use super::published::{Call, EMACS, HUMMINGBIRD, OfCall};
 use crate::kit::{Claim, OnProgram as Judged, Verdict};
 use surefit_measure::results::Ratio;
 
-/// Slightly slower: slower, and by at most this factor, which is chosen here. The paper's own ratios go from 1.14 to
-/// 1.82.
+/// Slightly slower: slower, and by at most this factor, which is chosen here. The paper's own
+/// ratios go from 1.14 to 1.82.
 const SLIGHTLY: f64 = 2.0;
 
 /// With fewer rounds the clock decides nothing.
