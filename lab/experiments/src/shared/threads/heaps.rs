@@ -438,10 +438,14 @@ mod tests {
                 .iter()
                 .all(|(taken, calls)| taken < calls)
         );
-        // under its group's lock, each call takes that one too
+        // Under its group's lock, each call takes that one too; and the pool's no less often, since
+        // a group keeps nothing of what it frees in a free list.
         let [own, group] = [Scheme::DirectOwn, Scheme::DirectGroups(1)].map(taken);
         for ((own, calls), (group, _)) in own.into_iter().zip(group) {
-            assert_eq!(group, own + calls);
+            assert!(
+                (own + calls..2 * calls).contains(&group),
+                "{own} {group} of {calls}"
+            );
         }
     }
 
