@@ -11,19 +11,6 @@ c=$PWD/crates/surefit-c
 library=${CARGO_TARGET_DIR:-$PWD/target}/release/libsurefit_c.a
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-# apt reads the lists and fetches the sources as a user of its own, if it can.
-chmod 755 "$work"
-
-# Debian's list of sources, in a folder of ours: nothing of this machine is changed.
-apt() {
-  apt-get -qq -o Dir::Etc::sourcelist="$work/sources.list" -o Dir::Etc::sourceparts=- -o Dir::State::lists="$work/lists" -o Dir::Cache="$work/cache" \
-    -o APT::Sandbox::User="$(id -un)" "$@" >"$work/apt.log" 2>&1
-}
-
-# Downloads a source package, and unpacks what its authors released into a folder of its name.
-fetch() {
-  mkdir "$work/$1" && (cd "$work" && apt source --download-only "$1") && tar -xf "$work/$1"_*.orig.tar.* -C "$work/$1" --strip-components=1
-}
 
 # heap KIND: the functions over a region under this kind of heap.
 heap() {
@@ -70,8 +57,7 @@ cjson() {
 for tool in apt-get cc tar; do
   command -v "$tool" >/dev/null || { echo "NOT RUN: C programs of somebody else (no $tool here)" && exit 0; }
 done
-mkdir -p "$work"/{lists,cache/archives}/partial
-echo "deb-src http://deb.debian.org/debian bookworm main" >"$work/sources.list"
+. ci/extra/debian-sources.sh
 if ! apt update; then
   echo "NOT RUN: C programs of somebody else (no list of Debian's sources: $(tail -n 1 "$work/apt.log"))"
   exit 0

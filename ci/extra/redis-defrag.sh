@@ -9,19 +9,11 @@ mib=${1:-64} rounds=${2:-3}
 target=${CARGO_TARGET_DIR:-$PWD/target}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-# apt reads the lists and fetches the sources as a user of its own, if it can.
-chmod 755 "$work"
-
-# Debian's list of sources, in a folder of ours: nothing of this machine is changed.
-apt() {
-  apt-get -qq -o Dir::Etc::sourcelist="$work/sources.list" -o Dir::Etc::sourceparts=- -o Dir::State::lists="$work/lists" -o Dir::Cache="$work/cache" \
-    -o APT::Sandbox::User="$(id -un)" "$@" >"$work/apt.log" 2>&1
-}
 
 # build NAME ARGUMENT…: Redis in a folder of that name, its server and what its tests need.
 build() {
   local folder=$work/$1
-  cp -r "$work/source" "$folder"
+  cp -r "$work/redis" "$folder"
   shift
   make -C "$folder/src" -j2 "$@" redis-server redis-cli redis-benchmark >"$work/make.log" 2>&1 || { tail -n 20 "$work/make.log" && exit 1; }
 }
@@ -39,20 +31,18 @@ suite() {
 for tool in apt-get cc make tar tclsh; do
   command -v "$tool" >/dev/null || { echo "NOT RUN: Redis with our hint (no $tool here)" && exit 0; }
 done
-mkdir -p "$work"/{lists,cache/archives}/partial "$work/source"
-echo "deb-src http://deb.debian.org/debian bookworm main" >"$work/sources.list"
-if ! (cd "$work" && apt update && apt source --download-only redis); then
+. ci/extra/debian-sources.sh
+if ! { apt update && fetch redis; }; then
   echo "NOT RUN: Redis with our hint (no source package of it: $(tail -n 1 "$work/apt.log"))"
   exit 0
 fi
-tar -xf "$work"/redis_*.orig.tar.* -C "$work/source" --strip-components=1
 echo "== $(basename "$work"/redis_*.orig.tar.* | sed 's/\.orig.*//')"
 
 # Not-full pages that a size-class may keep: one. Redis stops at 5 % of fragmentation.
 export SUREFIT_DEFRAG_PAGES=1
 cargo build --locked --quiet --profile preload -p surefit-malloc --example surefit_malloc
 libraries=$target/preload/examples
-make -C "$work/source/deps" hiredis linenoise lua hdr_histogram >"$work/make.log" 2>&1
+make -C "$work/redis/deps" hiredis linenoise lua hdr_histogram >"$work/make.log" 2>&1
 build jemalloc MALLOC=jemalloc
 build surefit MALLOC=libc CFLAGS="-DUSE_JEMALLOC -I$PWD/ci/extra/redis -I$PWD/crates/surefit-malloc/include" \
   LDFLAGS="-L$libraries -Wl,--no-as-needed -lsurefit_malloc -Wl,--as-needed -Wl,-rpath,$libraries"

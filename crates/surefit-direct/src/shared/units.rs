@@ -55,8 +55,8 @@ impl<'m> Units<'m> {
     /// neither is so, it is null, and now and then: ask [`try_free`](super::Local::try_free). O(1).
     ///
     /// # Safety
-    /// As there; `own` came from [`into_raw`](super::Local::into_raw), and the instance is this
-    /// thread's.
+    /// As there; `own` came from [`into_raw`](super::Local::into_raw), the instance is this
+    /// thread's, and of the heap of these units if they are a heap's.
     #[inline]
     pub unsafe fn put_back(self, own: NonNull<u8>, object: *mut u8) -> bool {
         // SAFETY: the caller's.
