@@ -10,7 +10,7 @@ cargo check -p surefit -p surefit-gc --examples --locked
 cargo clippy -p surefit-lab -p surefit-experiments --no-default-features --locked -- -D warnings
 # The tests for boards, as they are on this machine: a workspace of their own.
 cargo clippy --manifest-path firmware/Cargo.toml --locked -- -D warnings
-cargo clippy --manifest-path firmware/Cargo.toml --locked -p surefit-bound --all-targets -- -D warnings
+cargo clippy --manifest-path firmware/Cargo.toml --locked -p surefit-bound -p surefit-flight --all-targets -- -D warnings
 # The fuzz targets, which ci/fuzz.sh runs. Nothing is linked here, so an empty archive stands for libFuzzer.
 target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 printf '!<arch>\n' >"$target/no-libfuzzer.a"

@@ -158,6 +158,10 @@ firmware/flash/src/bin/rlsf.rs
 firmware/flash/src/bin/talc.rs
 firmware/flash/src/bin/tlsf.rs
 firmware/flash/src/lib.rs
+firmware/flight/src/board/cortex_m.rs
+firmware/flight/src/board/sections.rs
+firmware/flight/src/board/xscale.rs
+firmware/flight/src/pointers.rs
 firmware/sensor/src/bin/count.rs
 firmware/src/certified.rs
 firmware/src/pointers.rs
@@ -171,7 +175,7 @@ firmware/src/worst/pointers.rs
 FILES
 )
 found=$(grep -rlE '^[^/"]*\bunsafe\b' --include='*.rs' \
-  crates/surefit{,-c,-classes,-compact,-core,-direct,-freelist,-gc,-gc-derive,-interpose,-locked,-malloc,-os}/src lab/{clients,recorder,trace}/src firmware/{,flash/,sensor/}src | grep -vE '/tests(\.rs|/)' | sort)
+  crates/surefit{,-c,-classes,-compact,-core,-direct,-freelist,-gc,-gc-derive,-interpose,-locked,-malloc,-os}/src lab/{clients,recorder,trace}/src firmware/{,flash/,flight/,sensor/}src | grep -vE '/tests(\.rs|/)' | sort)
 if ! diff <(printf '%s\n' "$listed") <(printf '%s\n' "$found"); then
   echo "unsafe.sh: > has unsafe and is not listed, < is listed and has none"
   exit 1

@@ -305,7 +305,9 @@ fn every_file_with_unsafe_is_named() {
     for item in unsafe_section.split("\n- **`").skip(1) {
         let (name, rest) = item.split_once('`').expect("a crate");
         let folder = match name {
-            "firmware" | "firmware/flash" | "firmware/sensor" => name.to_owned(),
+            "firmware" | "firmware/flash" | "firmware/flight" | "firmware/sensor" => {
+                name.to_owned()
+            }
             package => folder_of(package),
         };
         let item = rest.split("\n\n").next().expect("a part");

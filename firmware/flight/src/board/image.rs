@@ -1,0 +1,86 @@
+//! The image: load and certificate are constants, and so is the size of the heap's region. The log goes to the
+//! debugger (semihosting), and so does the exit status: 0 if the flight is as it must be.
+
+use core::fmt;
+
+use semihosting::experimental::env;
+use semihosting::io::{self, Stdout, Write};
+use semihosting::{eprintln, println, process};
+use surefit::{Page1K, Region};
+
+use super::{Stopwatch, machine};
+use crate::load::Load;
+use crate::plan::Plan;
+use crate::report;
+use crate::stack;
+
+/// The load of the image, which `build.rs` has read.
+const LOAD: Load = {
+    use crate::load::{Process, Verb::*};
+    include!(concat!(env!("OUT_DIR"), "/load.rs"))
+};
+
+/// One certificate for all processes. A load that is not certified does not compile.
+const PLAN: Plan = match Plan::new(&LOAD) {
+    Ok(plan) => plan,
+    Err(invalid) => panic!("{}", invalid.what),
+};
+
+static MEMORY: Region<{ PLAN.region_bytes }, Page1K> = Region::new();
+
+/// The log, to the debugger.
+struct Log(Stdout);
+
+impl fmt::Write for Log {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0.write_all(text.as_bytes()).map_err(|_| fmt::Error)
+    }
+}
+
+/// Flies, and ends the program.
+pub fn run() -> ! {
+    machine::start();
+    let passed = counts_instructions() && fly();
+    let (bytes, used) = stack::bytes();
+    println!("stack: {used} of {bytes} B");
+    process::exit(if passed && used < bytes { 0 } else { 1 })
+}
+
+/// Flies as many periods as the first number among the arguments says; without the guest if they
+/// say `alone`.
+fn fly() -> bool {
+    let (mut periods, mut with_guest) = (10_000, true);
+    if let Ok(words) = env::args::<64>() {
+        for word in words.into_iter().flatten() {
+            with_guest &= word != "alone";
+            periods = word.parse().unwrap_or(periods);
+        }
+    }
+    let (Ok(log), Some(memory)) = (io::stdout(), MEMORY.take()) else {
+        return false;
+    };
+    report::fly(&mut Log(log), &LOAD, &PLAN, memory, periods, with_guest)
+}
+
+/// Whether the clock counts instructions: loops of known lengths are compared.
+fn counts_instructions() -> bool {
+    let count = |iterations| {
+        let watch = Stopwatch::start();
+        machine::spin(iterations);
+        watch.instructions()
+    };
+    let (short, long) = (count(1000), count(6000));
+    let counts = (9_995..=10_005).contains(&long.wrapping_sub(short));
+    if !counts {
+        eprintln!(
+            "FAILED: the clock does not count instructions ({short}, {long}): give the emulator -icount"
+        );
+    }
+    counts
+}
+
+/// Ends the program after a fault of the processor; `cause` is what it says.
+pub fn fault(cause: usize) -> ! {
+    eprintln!("FAILED: a fault of the processor: {cause:#x}");
+    process::exit(2)
+}
