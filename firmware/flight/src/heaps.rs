@@ -1,5 +1,5 @@
-//! The same flight on other heaps in the same RAM: who refuses first, in how few bytes it flies, and
-//! how many pieces of each length can still be allocated.
+//! The same flight on other heaps in the same RAM: who refuses first, in how few bytes it flies,
+//! and how many pieces of each length can still be allocated.
 
 use std::fmt::{self, Write};
 
@@ -7,9 +7,8 @@ use surefit::RawHeap;
 use surefit::compact::shared::ShardedHeap;
 use surefit::freelist::{FirstFit, Tlsf};
 
-use crate::host::with_region;
 use crate::load::{GUEST, Load, PROCESSES};
-use crate::memory::{Instances, Memory};
+use crate::memory::{Instances, Memory, with_region};
 use crate::monitor::Flight;
 use crate::plan::{CONFIG, Covers, Lock, Plan};
 use crate::pointers::Pointers;

@@ -3,10 +3,10 @@
 use std::fmt;
 use std::fs;
 use std::io::Write as _;
-use std::mem::MaybeUninit;
 use std::process::ExitCode;
 
 use crate::load::Load;
+use crate::memory::with_region;
 use crate::plan::Plan;
 use crate::{heaps, picture, report};
 
@@ -27,14 +27,6 @@ impl fmt::Write for Log {
         let written = std::io::stdout().write_all(text.as_bytes());
         written.map_err(|_| fmt::Error)
     }
-}
-
-/// Memory that begins at the start of a page.
-pub fn with_region<R>(bytes: usize, f: impl FnOnce(&mut [MaybeUninit<u8>]) -> R) -> R {
-    const PAGE: usize = 1024;
-    let mut memory = vec![MaybeUninit::new(0xa5); bytes + PAGE];
-    let first = memory.as_ptr().align_offset(PAGE);
-    f(&mut memory[first..first + bytes])
 }
 
 /// Runs the program: 2 if it is told nonsense, 1 if the flight is not as it must be.

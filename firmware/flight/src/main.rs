@@ -10,12 +10,12 @@
 //! | `load` | the load, which a text describes: `load.txt` |
 //! | `plan` | its certificate |
 //! | `fixed`, `vehicle`, `control` | numbers with a point; the vehicle in the wind; what flies it |
-//! | `memory`, `pointers` | one interface for all heaps; the heap of instances; heaps of raw pointers |
+//! | `memory`, `pointers` | one interface for heaps; that of instances; those of raw pointers |
 //! | `port` | a process's budget, and what it has used |
 //! | `processes` | controller, mission, telemetry, log, guest |
 //! | `monitor`, `report` | a period; a flight and its log |
 //! | `board` | a clock that counts instructions, critical sections, the image |
-//! | `host`, `heaps`, `picture` | the program on an operating system: arguments, other heaps, the picture |
+//! | `host`, `heaps`, `picture` | on an operating system: arguments, other heaps, the picture |
 #![cfg_attr(target_os = "none", no_std, no_main)]
 
 mod board;

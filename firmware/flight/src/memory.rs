@@ -44,6 +44,11 @@ pub trait Memory {
     /// Bytes that a process holds.
     fn held(&self, process: usize) -> usize;
 
+    /// Bytes that the heap has copied to move objects of a process.
+    fn copied(&self, _: usize) -> u64 {
+        0
+    }
+
     /// Removes the quota of a process.
     #[cfg(not(target_os = "none"))]
     fn unlimit(&mut self, process: usize);
@@ -62,6 +67,15 @@ pub trait Memory {
 pub fn layout(len: usize) -> Result<Layout, Refused> {
     let limit = isize::MAX as usize;
     Layout::from_size_align(len, 8).map_err(|_| Refused::TooLarge { limit })
+}
+
+/// Memory that begins at the start of a page.
+#[cfg(not(target_os = "none"))]
+pub fn with_region<R>(bytes: usize, f: impl FnOnce(&mut [core::mem::MaybeUninit<u8>]) -> R) -> R {
+    let page = PAGE as usize;
+    let mut memory = vec![core::mem::MaybeUninit::new(0xa5); bytes + page];
+    let first = memory.as_ptr().align_offset(page);
+    f(&mut memory[first..first + bytes])
 }
 
 /// A heap with an instance for each process.
@@ -135,6 +149,11 @@ impl Memory for Instances<'_, '_> {
 
     fn held(&self, process: usize) -> usize {
         self.heap.instance_stats(process as u32).bytes
+    }
+
+    fn copied(&self, process: usize) -> u64 {
+        let stats = self.heap.instance_stats(process as u32);
+        stats.counters.moved_bytes_total
     }
 
     #[cfg(not(target_os = "none"))]

@@ -7,7 +7,7 @@
 //! response           late + the controller's instructions: at most the deadline
 //! ```
 
-use crate::board::Stopwatch;
+use crate::board::clock::Stopwatch;
 use crate::load::{GUEST, Load, PROCESSES, Verb};
 use crate::memory::Memory;
 use crate::port::{Account, Port};
@@ -244,6 +244,10 @@ impl<'l, M: Memory> Flight<'l, M> {
             (
                 self.figures.guest.left > 0,
                 "bytes of a destroyed guest are not back",
+            ),
+            (
+                (0..PROCESSES).any(|it| self.memory.copied(it) > self.accounts[it].charged),
+                "the heap has copied more than the budgets allow",
             ),
             (
                 self.memory.check().is_err(),

@@ -4,7 +4,8 @@
 
 use surefit::Refused;
 
-use crate::board::{Stopwatch, in_handler};
+use crate::board::clock::Stopwatch;
+use crate::board::machine::in_handler;
 use crate::load::Process;
 use crate::memory::Memory;
 use crate::plan::block_bytes;
@@ -49,6 +50,8 @@ pub struct Account {
     calls: u32,
     copied: u32,
     in_release: u32,
+    /// Bytes that the heap may have copied by all calls so far.
+    pub charged: u64,
     /// Objects and their bytes that are live, and the most there were.
     pub live: (u32, u32),
     /// The most objects and the most bytes that were live.
@@ -75,6 +78,7 @@ impl Account {
         calls: 0,
         copied: 0,
         in_release: 0,
+        charged: 0,
         live: (0, 0),
         peak: (0, 0),
         waits: 0,
@@ -106,6 +110,7 @@ impl Account {
         }
         self.calls -= 1;
         self.copied -= copied as u32;
+        self.charged += copied as u64;
         true
     }
 
@@ -202,7 +207,8 @@ impl<M: Memory> Port<'_, M> {
     /// # Errors
     /// The object, if the budget does not allow the call now.
     pub fn free(&mut self, object: Object<M::Name>) -> Result<(), Object<M::Name>> {
-        // As many bytes as its page-block has: one move of another object of its size-class.
+        // As many bytes as its page-block has: one move of another object of its size-class. Only
+        // the main program frees, so no free pays for the move of another one.
         if !self.account.take(block_bytes(object.len)) {
             return Err(object);
         }

@@ -5,7 +5,7 @@ use core::mem::MaybeUninit;
 
 use surefit::compact::shared::ShardedHeap;
 
-use crate::board;
+use crate::board::clock;
 use crate::load::{GUEST, Load, NAMES, PROCESSES};
 use crate::memory::{Instances, Memory};
 use crate::monitor::Flight;
@@ -156,7 +156,7 @@ fn figures<M: Memory>(out: &mut dyn Write, load: &Load, flight: &Flight<'_, M>) 
     writeln!(
         out,
         "critical section: longest {} instructions",
-        board::longest_section()
+        clock::longest_section()
     )?;
     let turnovers = flight.accounts.iter().map(|account| account.turnover);
     let (bytes, instructions) = turnovers.fold((0, 0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
@@ -164,6 +164,12 @@ fn figures<M: Memory>(out: &mut dyn Write, load: &Load, flight: &Flight<'_, M>) 
     writeln!(
         out,
         "heap: {bytes} B allocated and freed in {instructions} instructions: {rate} MB/s at {MEGAHERTZ} MHz"
+    )?;
+    let copied: u64 = (0..PROCESSES).map(|it| flight.memory.copied(it)).sum();
+    let charged: u64 = flight.accounts.iter().map(|it| it.charged).sum();
+    writeln!(
+        out,
+        "moves: {copied} B copied, {charged} B taken from budgets"
     )?;
     let guest = &figures.guest;
     if let (Some(refused), Some(why)) = (guest.refused, flight.accounts[GUEST].refusal) {

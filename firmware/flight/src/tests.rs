@@ -4,9 +4,9 @@ use surefit::Refused;
 use surefit::compact::shared::ShardedHeap;
 
 use crate::heaps::{Kind, refused};
-use crate::host::{COMMITTED, planned, with_region};
+use crate::host::{COMMITTED, planned};
 use crate::load::{GUEST, Invalid, Load, PROCESSES, Verb};
-use crate::memory::{Instances, Memory};
+use crate::memory::{Instances, Memory, with_region};
 use crate::monitor::Flight;
 use crate::picture;
 use crate::plan::{CONFIG, Covers, Lock, Plan};

@@ -1,5 +1,5 @@
-//! A Cortex-M4, emulated. With `-icount shift=8` an instruction takes 256 ns of the emulator's time,
-//! in which the timer ticks 6.4 times.
+//! A Cortex-M4, emulated. With `-icount shift=8` an instruction takes 256 ns of the emulator's
+//! time, in which the timer ticks 6.4 times.
 
 use core::cell::Cell;
 use core::sync::atomic::{Ordering, compiler_fence};

@@ -1,5 +1,6 @@
-//! The image: load and certificate are constants, and so is the size of the heap's region. The log goes to the
-//! debugger (semihosting), and so does the exit status: 0 if the flight is as it must be.
+//! The image: load and certificate are constants, and so is the size of the heap's region. The log
+//! goes to the debugger (semihosting), and so does the exit status: 0 if the flight is as it must
+//! be.
 
 use core::fmt;
 
@@ -8,7 +9,8 @@ use semihosting::io::{self, Stdout, Write};
 use semihosting::{eprintln, println, process};
 use surefit::{Page1K, Region};
 
-use super::{Stopwatch, machine};
+use super::clock::Stopwatch;
+use super::machine;
 use crate::load::Load;
 use crate::plan::Plan;
 use crate::report;

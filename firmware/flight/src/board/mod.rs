@@ -1,46 +1,17 @@
-//! What a flight needs of a machine: a clock that counts instructions, and how long a critical
-//! section keeps interrupts off. On an operating system both say 0.
+//! What a flight needs of a machine.
 
+pub mod clock;
+#[cfg(all(target_os = "none", target_feature = "mclass"))]
+mod cortex_m;
+#[cfg(not(target_os = "none"))]
+mod host;
 #[cfg(target_os = "none")]
 mod image;
+pub mod machine;
 #[cfg(target_os = "none")]
 mod sections;
-
-#[cfg_attr(
-    all(target_os = "none", target_feature = "mclass"),
-    path = "cortex_m.rs"
-)]
-#[cfg_attr(
-    all(target_os = "none", not(target_feature = "mclass")),
-    path = "xscale.rs"
-)]
-#[cfg_attr(not(target_os = "none"), path = "host.rs")]
-mod machine;
+#[cfg(all(target_os = "none", not(target_feature = "mclass")))]
+mod xscale;
 
 #[cfg(target_os = "none")]
 pub use image::{fault, run};
-pub use machine::in_handler;
-
-/// Counts the instructions from its start on, with those of reading the clock once.
-#[derive(Clone, Copy, Debug)]
-pub struct Stopwatch(u32);
-
-impl Stopwatch {
-    /// Starts it.
-    pub fn start() -> Self {
-        Self(machine::now())
-    }
-
-    /// The instructions since its start; fewer than a million.
-    pub fn instructions(self) -> u32 {
-        machine::instructions(self.0, machine::now())
-    }
-}
-
-/// The instructions of the longest critical section since the program began.
-pub fn longest_section() -> u32 {
-    #[cfg(target_os = "none")]
-    return sections::longest();
-    #[cfg(not(target_os = "none"))]
-    0
-}

@@ -4,8 +4,8 @@
 use core::arch::{asm, global_asm};
 use core::sync::atomic::{Ordering, compiler_fence};
 
-// What fences call on a processor without an instruction for them, and what no library provides here.
-// The only core sees its own accesses in their order; the call keeps the compiler from changing it.
+// What fences call on a processor without an instruction for them; no library provides it here. The
+// only core sees its own accesses in order, and the call keeps the compiler from changing it.
 global_asm!(
     ".section .text.sync, \"ax\"",
     ".arm",

@@ -1,6 +1,6 @@
 //! Telemetry: packets of 16 to 900 bytes over a slow link that loses some. A packet stays in the
-//! heap until the other side has acknowledged it, in any order. The handler of the radio's interrupt
-//! puts what it receives into the heap.
+//! heap until the other side has acknowledged it, in any order. The handler of the radio's
+//! interrupt puts what it receives into the heap.
 
 use super::Signals;
 use crate::fixed::Random;
