@@ -197,6 +197,35 @@ fn an_impossible_load_is_refused_in_one_line() {
 }
 
 #[test]
+fn a_flight_that_breaks_a_promise_fails() {
+    let cases = [
+        // 26 objects are live, not 20.
+        (
+            "1      32",
+            "1      20",
+            "FAILED: a process has exceeded its demand",
+        ),
+        // An eighth release needs eight calls.
+        (
+            "16384  12",
+            "16384  7",
+            "FAILED: the controller was denied an object",
+        ),
+    ];
+    for (from, to, expected) in cases {
+        let text = COMMITTED.replacen(from, to, 1);
+        assert_ne!(text, COMMITTED, "nothing is replaced");
+        let load = Load::parse(&text).unwrap();
+        let plan = Plan::new(&load).unwrap();
+        let mut log = String::new();
+        let passed = with_region(plan.region_bytes - 1, |memory| {
+            report::fly(&mut log, &load, &plan, memory, 400, true)
+        });
+        assert!(!passed && log.contains(expected), "{log}");
+    }
+}
+
+#[test]
 fn the_log_is_drawn() {
     let (load, plan) = committed();
     let mut log = String::new();
