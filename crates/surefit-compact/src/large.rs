@@ -128,6 +128,13 @@ impl<W: Width> Heap<'_, W> {
         Ok(bytes)
     }
 
+    /// Whether a byte object belongs to this heap.
+    #[inline]
+    #[must_use]
+    pub fn owns<B: Byte>(&self, bytes: &Bytes<B>) -> bool {
+        self.own(bytes.name).is_ok()
+    }
+
     /// Frees a byte object. May move up to two objects per piece.
     ///
     /// # Panics

@@ -103,6 +103,7 @@ fn foreign_handles_are_refused_by_every_method() {
     assert_foreign(|| *ours.heap.get_mut(&mut theirs.value) = 3);
     for bytes in [&mut theirs.bytes, &mut theirs.pieces] {
         let len = bytes.len();
+        assert!(!ours.heap.owns(bytes) && theirs.heap.owns(bytes));
         assert_foreign(|| ours.heap.chunk(bytes, 0).len());
         assert_foreign(|| ours.heap.chunk(bytes, len).len());
         assert_foreign(|| ours.heap.chunk_mut(bytes, 0).fill(3));
