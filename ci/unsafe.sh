@@ -20,6 +20,8 @@ crates/surefit-c/src/status.rs
 lab/clients/src/lua/memory.rs
 lab/clients/src/lua/reserve.rs
 lab/clients/src/lua/vm.rs
+crates/surefit-collections/src/storage/elements.rs
+crates/surefit-collections/src/storage/slices.rs
 crates/surefit-compact/src/address.rs
 crates/surefit-compact/src/boxed.rs
 crates/surefit-compact/src/brand.rs
@@ -175,7 +177,7 @@ firmware/src/worst/pointers.rs
 FILES
 )
 found=$(grep -rlE '^[^/"]*\bunsafe\b' --include='*.rs' \
-  crates/surefit{,-c,-classes,-compact,-core,-direct,-freelist,-gc,-gc-derive,-interpose,-locked,-malloc,-os}/src lab/{clients,recorder,trace}/src firmware/{,flash/,flight/,sensor/}src | grep -vE '/tests(\.rs|/)' | sort)
+  crates/surefit{,-c,-classes,-collections,-compact,-core,-direct,-freelist,-gc,-gc-derive,-interpose,-locked,-malloc,-os}/src lab/{clients,recorder,trace}/src firmware/{,flash/,flight/,sensor/}src | grep -vE '/tests(\.rs|/)' | sort)
 if ! diff <(printf '%s\n' "$listed") <(printf '%s\n' "$found"); then
   echo "unsafe.sh: > has unsafe and is not listed, < is listed and has none"
   exit 1

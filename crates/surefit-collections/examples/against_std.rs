@@ -1,0 +1,343 @@
+//! What maps and vectors cost, beside those of the standard library on the system's malloc:
+//! processor time as ratios of interleaved rounds, their least and most, and memory.
+//!
+//! `cargo run --release -p surefit-collections --features os,std --example against_std [MOST]`: up
+//! to `MOST` elements, a million unless said otherwise.
+//!
+//! Both maps take the standard library's hasher. Memory: of malloc the bytes of glibc's chunks, of
+//! the heap all that is resident.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::collections::HashMap as StdMap;
+use std::hash::RandomState;
+use std::hint::black_box;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use surefit_collections::{HashMap, String as Moving, Vec as MovingVec};
+use surefit_compact::Config;
+use surefit_compact::os::{Limits, OsHeap};
+use surefit_os::clock::thread_cpu_ns;
+
+static CONFIG: Config = Config::DEFAULT;
+
+/// Interleaved rounds.
+const ROUNDS: usize = 7;
+
+/// Elements of all repetitions of one measurement, at least.
+const ELEMENTS: usize = 200_000;
+
+/// The system's allocator, and the bytes of the chunks that it gave out.
+struct Counting;
+
+static CHUNKS: AtomicUsize = AtomicUsize::new(0);
+
+/// The bytes of a chunk of glibc: a header of 8 bytes, multiples of 16, 32 at least.
+fn chunk(bytes: usize) -> usize {
+    (bytes + 8).next_multiple_of(16).max(32)
+}
+
+// SAFETY: the system's allocator does all the work.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        CHUNKS.fetch_add(chunk(layout.size()), Ordering::Relaxed);
+        // SAFETY: as the caller promises.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        CHUNKS.fetch_sub(chunk(layout.size()), Ordering::Relaxed);
+        // SAFETY: as the caller promises.
+        unsafe { System.dealloc(block, layout) }
+    }
+
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
+        CHUNKS.fetch_add(chunk(bytes), Ordering::Relaxed);
+        CHUNKS.fetch_sub(chunk(layout.size()), Ordering::Relaxed);
+        // SAFETY: as the caller promises.
+        unsafe { System.realloc(block, layout, bytes) }
+    }
+}
+
+#[global_allocator]
+static MALLOC: Counting = Counting;
+
+/// The nanoseconds of insertions, look-ups, an iteration and removals, and the bytes of all
+/// elements.
+type Costs = [f64; 5];
+
+const OPERATIONS: [&str; 5] = ["insert", "look up", "iterate", "remove", "memory"];
+
+/// Adds the processor time of a call to a sum.
+fn timed<R>(sum: &mut f64, call: impl FnOnce() -> R) -> R {
+    let start = thread_cpu_ns();
+    let returned = black_box(call());
+    *sum += (thread_cpu_ns() - start) as f64;
+    returned
+}
+
+/// The bytes that a heap holds, without pages that are empty.
+fn held(heap: &OsHeap<'_>) -> usize {
+    let stats = heap.stats();
+    stats.resident_bytes - stats.empty_bytes
+}
+
+/// Keys in two orders: as they are inserted and removed, and as they are looked up.
+struct Keys<K> {
+    inserted: Vec<K>,
+    searched: Vec<K>,
+}
+
+fn random(seed: &mut u64) -> u64 {
+    *seed ^= *seed << 13;
+    *seed ^= *seed >> 7;
+    *seed ^= *seed << 17;
+    *seed
+}
+
+impl<K: Clone> Keys<K> {
+    fn new(count: usize, key: impl Fn(u64) -> K) -> Self {
+        let mut seed = 0x2545_F491_4F6C_DD1D;
+        let inserted: Vec<K> = (0..count).map(|_| key(random(&mut seed))).collect();
+        let mut searched = inserted.clone();
+        for end in (1..count).rev() {
+            searched.swap(end, random(&mut seed) as usize % (end + 1));
+        }
+        Self { inserted, searched }
+    }
+}
+
+/// A key of 8 to 200 bytes.
+fn text(number: u64) -> String {
+    let len = 8 + number as usize % 193;
+    let digits = format!("{number:0>width$x}", width = len.max(16));
+    digits[digits.len() - len..].to_owned()
+}
+
+fn numbers_in_std(_: &mut OsHeap<'static>, keys: &Keys<u64>, costs: &mut Costs) {
+    let before = CHUNKS.load(Ordering::Relaxed);
+    let mut map = StdMap::with_hasher(RandomState::new());
+    timed(&mut costs[0], || {
+        for key in &keys.inserted {
+            map.insert(*key, *key);
+        }
+    });
+    costs[4] += (CHUNKS.load(Ordering::Relaxed) - before) as f64;
+    timed(&mut costs[1], || {
+        keys.searched
+            .iter()
+            .filter(|key| map.contains_key(*key))
+            .count()
+    });
+    timed(&mut costs[2], || {
+        map.values().fold(0_u64, |sum, value| sum ^ value)
+    });
+    timed(&mut costs[3], || {
+        for key in &keys.searched {
+            map.remove(key);
+        }
+    });
+}
+
+fn numbers_in_ours(heap: &mut OsHeap<'static>, keys: &Keys<u64>, costs: &mut Costs) {
+    let before = held(heap);
+    let mut map = HashMap::with_hasher(RandomState::new());
+    timed(&mut costs[0], || {
+        for key in &keys.inserted {
+            map.insert(heap, *key, *key).expect("room");
+        }
+    });
+    costs[4] += (held(heap) - before) as f64;
+    timed(&mut costs[1], || {
+        keys.searched
+            .iter()
+            .filter(|key| map.contains_key(heap, *key))
+            .count()
+    });
+    timed(&mut costs[2], || {
+        map.values(heap).fold(0_u64, |sum, value| sum ^ value)
+    });
+    timed(&mut costs[3], || {
+        for key in &keys.searched {
+            map.remove(heap, key);
+        }
+    });
+    map.free(heap);
+}
+
+fn texts_in_std(_: &mut OsHeap<'static>, keys: &Keys<String>, costs: &mut Costs) {
+    let before = CHUNKS.load(Ordering::Relaxed);
+    let mut map = StdMap::with_hasher(RandomState::new());
+    timed(&mut costs[0], || {
+        for key in &keys.inserted {
+            map.insert(key.as_str().to_owned(), 7_u64);
+        }
+    });
+    costs[4] += (CHUNKS.load(Ordering::Relaxed) - before) as f64;
+    timed(&mut costs[1], || {
+        let there = |key: &&String| map.contains_key(key.as_str());
+        keys.searched.iter().filter(there).count()
+    });
+    timed(&mut costs[2], || {
+        map.iter()
+            .fold(0, |sum, (key, value)| sum + key.len() as u64 + value)
+    });
+    timed(&mut costs[3], || {
+        for key in &keys.searched {
+            map.remove(key.as_str());
+        }
+    });
+}
+
+fn texts_in_ours(heap: &mut OsHeap<'static>, keys: &Keys<String>, costs: &mut Costs) {
+    let before = held(heap);
+    let mut map = HashMap::with_hasher(RandomState::new());
+    timed(&mut costs[0], || {
+        for key in &keys.inserted {
+            let key = Moving::from_text(heap, key).expect("room");
+            map.insert(heap, key, 7_u64).expect("room");
+        }
+    });
+    costs[4] += (held(heap) - before) as f64;
+    timed(&mut costs[1], || {
+        let there = |key: &&String| map.contains_key(heap, key.as_str());
+        keys.searched.iter().filter(there).count()
+    });
+    timed(&mut costs[2], || {
+        let all = map.iter(heap);
+        all.fold(0, |sum, (key, value)| sum + key.len() as u64 + value)
+    });
+    timed(&mut costs[3], || {
+        for key in &keys.searched {
+            map.remove(heap, key.as_str());
+        }
+    });
+    map.free(heap);
+}
+
+fn vector_in_std(_: &mut OsHeap<'static>, keys: &Keys<u64>, costs: &mut Costs) {
+    let before = CHUNKS.load(Ordering::Relaxed);
+    let mut vec = Vec::new();
+    timed(&mut costs[0], || {
+        for key in &keys.inserted {
+            vec.push(*key);
+        }
+    });
+    costs[4] += (CHUNKS.load(Ordering::Relaxed) - before) as f64;
+    timed(&mut costs[1], || {
+        keys.searched
+            .iter()
+            .fold(0, |sum, key| sum ^ vec[*key as usize % vec.len()])
+    });
+    timed(&mut costs[2], || {
+        vec.iter().fold(0, |sum, value| sum ^ value)
+    });
+    timed(&mut costs[3], || {
+        while let Some(value) = vec.pop() {
+            black_box(value);
+        }
+    });
+}
+
+fn vector_in_ours(heap: &mut OsHeap<'static>, keys: &Keys<u64>, costs: &mut Costs) {
+    let before = held(heap);
+    let mut vec = MovingVec::new();
+    timed(&mut costs[0], || {
+        for key in &keys.inserted {
+            vec.push(heap, *key).expect("room");
+        }
+    });
+    costs[4] += (held(heap) - before) as f64;
+    timed(&mut costs[1], || {
+        let at = |key: &u64| {
+            *vec.get(heap, *key as usize % vec.len())
+                .expect("below the length")
+        };
+        keys.searched.iter().fold(0, |sum, key| sum ^ at(key))
+    });
+    timed(&mut costs[2], || {
+        vec.iter(heap).fold(0, |sum, value| sum ^ value)
+    });
+    timed(&mut costs[3], || {
+        while let Some(value) = vec.pop(heap) {
+            black_box(value);
+        }
+    });
+    vec.free(heap);
+}
+
+/// Measures both in interleaved rounds, prints the ratios, and returns their medians.
+fn compare<K>(
+    name: &str,
+    keys: &Keys<K>,
+    std: fn(&mut OsHeap<'static>, &Keys<K>, &mut Costs),
+    ours: fn(&mut OsHeap<'static>, &Keys<K>, &mut Costs),
+) -> [f64; 5] {
+    let count = keys.inserted.len();
+    let repetitions = ELEMENTS.div_ceil(count);
+    let limits = Limits::new(2 << 30, 2 << 30);
+    let mut heap = OsHeap::new(&CONFIG, limits).expect("address space");
+    let mut ratios = [const { Vec::new() }; 5];
+    let mut least = [f64::INFINITY; 5];
+    for _ in 0..ROUNDS {
+        let (mut of_std, mut of_ours) = ([0.0; 5], [0.0; 5]);
+        for _ in 0..repetitions {
+            std(&mut heap, keys, &mut of_std);
+            ours(&mut heap, keys, &mut of_ours);
+        }
+        for at in 0..5 {
+            ratios[at].push(of_ours[at] / of_std[at]);
+            least[at] = least[at].min(of_std[at] / (repetitions * count) as f64);
+        }
+    }
+    print!("{name:<8}{count:>9}");
+    let medians = std::array::from_fn(|at| {
+        let ratios: &mut Vec<f64> = &mut ratios[at];
+        ratios.sort_unstable_by(f64::total_cmp);
+        let (median, last) = (ratios[ROUNDS / 2], ratios[ROUNDS - 1]);
+        print!(
+            "  {median:.2} [{:.2}-{last:.2}] {:>5.1}",
+            ratios[0], least[at]
+        );
+        median
+    });
+    println!();
+    medians
+}
+
+fn mean(ratios: impl Iterator<Item = f64> + Clone) -> f64 {
+    let count = ratios.clone().count() as f64;
+    (ratios.map(f64::ln).sum::<f64>() / count).exp()
+}
+
+fn main() {
+    let most = std::env::args()
+        .nth(1)
+        .map_or(1_000_000, |most| most.parse().expect("a number"));
+    println!(
+        "ratios to std: median [least-most] of {ROUNDS} rounds, then std's ns or bytes an element"
+    );
+    print!("{:<8}{:>9}", "", "elements");
+    OPERATIONS
+        .iter()
+        .for_each(|operation| print!("  {operation:<22}"));
+    println!();
+    let (mut maps, mut vectors) = (Vec::new(), Vec::new());
+    let mut count = 1000;
+    while count <= most {
+        let numbers = Keys::new(count, |number| number);
+        maps.push(compare("u64", &numbers, numbers_in_std, numbers_in_ours));
+        let texts = Keys::new(count, text);
+        maps.push(compare("text", &texts, texts_in_std, texts_in_ours));
+        vectors.push(compare("vector", &numbers, vector_in_std, vector_in_ours));
+        count *= 10;
+    }
+    for (name, of) in [("maps", maps), ("vectors", vectors)] {
+        let times = of.iter().flat_map(|row| row[..4].iter().copied());
+        let memory = of.iter().map(|row| row[4]);
+        println!(
+            "{name}: time {:.2} x std's, memory {:.2} x",
+            mean(times),
+            mean(memory)
+        );
+    }
+}

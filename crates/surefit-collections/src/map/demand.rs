@@ -1,0 +1,65 @@
+//! What a map needs of its heap, for the certificate.
+#![deny(unsafe_code)]
+
+use surefit_compact::certify::{BlockCount, Budget, ClassSet};
+use surefit_compact::{Config, Width};
+
+use super::bucket::Bucket;
+use super::grow::MOST;
+use super::table::HashMap;
+use crate::names::Checked;
+use crate::storage::Vec;
+
+/// The largest alignment that budgets of any mix count.
+const ALIGN: usize = 8;
+
+impl<K, V, S> HashMap<K, V, S, Checked> {
+    /// The page-blocks of a map of up to `entries` entries, as it grows and shrinks, with any
+    /// hasher, also one that puts all entries into one bucket: what certifies a heap for it, with
+    /// words of width `W`. What keys and values own is not counted. It is also enough for
+    /// [`Branded`](crate::Branded) names.
+    ///
+    /// `None` if no heap of this configuration holds so many, or if entries are aligned to more
+    /// than 8.
+    ///
+    /// # Complexity
+    /// O(size-classes × levels of spines).
+    #[must_use]
+    pub fn for_demand<W: Width>(config: &Config, entries: usize) -> Option<Budget> {
+        let buckets = entries / MOST + 2;
+        let directory = Vec::<Bucket<K, V, Checked>>::for_demand::<W>(config, buckets)?;
+        if entries == 0 || size_of::<(K, V)>() == 0 {
+            return Some(directory);
+        }
+        if align_of::<(K, V)>() > ALIGN {
+            return None;
+        }
+        // A bucket has room for twice its entries and two steps more, at most; one in pieces, up to
+        // a piece more.
+        let (share, per, piece) = Vec::<(K, V)>::shares(config)?;
+        let spare = buckets.checked_mul(2 * Bucket::<K, V, Checked>::STEP + 1)?;
+        let slots = entries.checked_mul(2)?.checked_add(spare)?;
+        let ends = buckets
+            .min(slots / per)
+            .checked_mul(piece.min(isize::MAX as usize));
+        let bytes = slots.checked_mul(share)?.checked_add(ends?)?;
+        let longest = match piece == usize::MAX {
+            true => bytes.min(config.geometry().page_bytes()),
+            false => bytes,
+        };
+        let mix = Budget::of_mix::<W>(config, buckets as u64, longest, bytes as u64).ok()?;
+        let resized = BlockCount::in_resize::<W>(config, longest, ALIGN)?;
+        Some(Budget {
+            objects: (directory.objects + mix.objects).checked_add(resized.blocks)?,
+            block_bytes: (directory.block_bytes + mix.block_bytes).checked_add(resized.bytes)?,
+            classes: both(config, directory.classes, mix.classes),
+        })
+    }
+}
+
+/// The size-classes of two sets.
+fn both(config: &Config, one: ClassSet, other: ClassSet) -> ClassSet {
+    let classes = config.geometry().classes();
+    let of_other = classes.filter(|class| other.contains(*class));
+    of_other.fold(one, ClassSet::with)
+}

@@ -1,0 +1,234 @@
+//! How a map grows and shrinks: one bucket at a time, in parts.
+#![deny(unsafe_code)]
+
+use core::hash::BuildHasher;
+
+use surefit_compact::Full;
+use surefit_core::Refused;
+
+use super::bucket::Bucket;
+use super::table::{HashMap, Place, tag};
+use crate::heap::ByteHeap;
+use crate::lookup::Lookup;
+use crate::names::Names;
+
+/// Entries a bucket at which the map grows. While it doubles, the buckets that are not split yet
+/// have up to a third more: of 19 in the mean, one in 60,000 has more than there are tags.
+pub(super) const MOST: usize = 14;
+
+/// Entries a bucket at which the map shrinks.
+const FEWEST: usize = 5;
+
+/// The most entries that one insertion or removal looks at to split or merge buckets.
+const AT_ONCE: usize = 64;
+
+/// Buckets by which the directory may be too long before it is shortened.
+const SPARE: usize = 128;
+
+impl<K: Send, V: Send, S: BuildHasher, N: Names> HashMap<K, V, S, N> {
+    /// Adds an entry whose key is not there.
+    pub(super) fn add<H: ByteHeap<Names = N>>(
+        &mut self,
+        heap: &mut H,
+        hash: u64,
+        entry: (K, V),
+    ) -> Result<Place, Full<(K, V)>>
+    where
+        K: Lookup<H, K>,
+    {
+        match self.make_room(heap, hash) {
+            Ok(place) => {
+                let bucket = self.bucket_mut(heap, place.bucket);
+                bucket.push(heap, Some(tag(hash)), entry);
+                self.len += 1;
+                Ok(place)
+            }
+            Err(refused) => Err(Full {
+                value: entry,
+                refused,
+            }),
+        }
+    }
+
+    /// Splits buckets if there are too few, and makes room in the bucket of a hash; the place of
+    /// its next entry.
+    #[inline]
+    fn make_room<H: ByteHeap<Names = N>>(
+        &mut self,
+        heap: &mut H,
+        hash: u64,
+    ) -> Result<Place, Refused>
+    where
+        K: Lookup<H, K>,
+    {
+        if self.mixed > 0 || self.len >= self.directory.len() * MOST {
+            self.add_buckets(heap)?;
+        }
+        let home = self.home(hash);
+        let bucket = self.bucket(heap, home);
+        let index = bucket.len();
+        if bucket.is_full(heap) {
+            self.lengthen(heap, home)?;
+        }
+        Ok(Place {
+            bucket: home,
+            index,
+        })
+    }
+
+    /// Makes room for one more entry in a bucket.
+    #[inline(never)]
+    fn lengthen<H: ByteHeap<Names = N>>(
+        &mut self,
+        heap: &mut H,
+        number: usize,
+    ) -> Result<(), Refused> {
+        let mut bucket = core::mem::take(self.bucket_mut(heap, number));
+        let made = bucket.reserve(heap, 1);
+        *self.bucket_mut(heap, number) = bucket;
+        made
+    }
+
+    /// Adds a bucket if none is open, and moves entries to it. That may be refused if there is one:
+    /// then buckets get longer.
+    #[inline(never)]
+    fn add_buckets<H: ByteHeap<Names = N>>(&mut self, heap: &mut H) -> Result<(), Refused>
+    where
+        K: Lookup<H, K>,
+    {
+        if self.directory.is_empty() {
+            let first = self.directory.push(heap, Bucket::default());
+            return first.map_err(|full| full.refused);
+        }
+        if self.mixed == 0 {
+            self.open_bucket(heap);
+        }
+        if self.mixed > 0 {
+            self.split(heap);
+        }
+        Ok(())
+    }
+
+    /// Adds a bucket, whose entries are still in its origin.
+    fn open_bucket<H: ByteHeap<Names = N>>(&mut self, heap: &mut H) {
+        if self.directory.push(heap, Bucket::default()).is_ok() {
+            let origin = Self::origin(self.directory.len() - 1);
+            self.mixed = self.bucket(heap, origin).len();
+        }
+    }
+
+    /// Moves entries of the last bucket out of its origin: of the last [`AT_ONCE`] of the mixed
+    /// ones.
+    fn split<H: ByteHeap<Names = N>>(&mut self, heap: &mut H)
+    where
+        K: Lookup<H, K>,
+    {
+        let Some((last, origin)) = self.open() else {
+            return;
+        };
+        let low = self.mixed.saturating_sub(AT_ONCE);
+        let seen = self.mixed - low;
+        // All hashes first: a hasher that panics changes nothing.
+        let (mut tags, mut leave) = ([0; AT_ONCE], 0_u64);
+        let mixed = self.bucket(heap, origin).entries().iter(heap).skip(low);
+        for (number, ((key, _), tag_of)) in mixed.zip(&mut tags[..seen]).enumerate() {
+            let hash = self.hash(heap, key);
+            *tag_of = tag(hash);
+            leave |= u64::from(self.home(hash) == last) << number;
+        }
+        let mut target = core::mem::take(self.bucket_mut(heap, last));
+        let mut source = core::mem::take(self.bucket_mut(heap, origin));
+        let count = leave.count_ones() as usize;
+        if target.reserve(heap, count).is_ok() {
+            if low == 0 {
+                source.learn(&tags[..seen]);
+            }
+            // From the end on: what takes the place of an entry that leaves was looked at before.
+            for number in (0..seen).rev() {
+                if (leave >> number) & 1 == 1 {
+                    let entry = source.take(heap, low + number);
+                    target.push(heap, Some(tags[number]), entry);
+                }
+            }
+            if source.is_roomy(heap) || (count > 0 && low == 0) {
+                source.shrink(heap);
+            }
+            self.mixed = low;
+        }
+        *self.bucket_mut(heap, last) = target;
+        *self.bucket_mut(heap, origin) = source;
+    }
+}
+
+impl<K: Send, V: Send, S, N: Names> HashMap<K, V, S, N> {
+    /// Takes an entry out, and shrinks what is too large then.
+    pub(super) fn remove_at<H: ByteHeap<Names = N>>(
+        &mut self,
+        heap: &mut H,
+        place: Place,
+    ) -> (K, V) {
+        let (entry, is_roomy) = self.take(heap, place);
+        if is_roomy {
+            self.trim(heap, place.bucket);
+        }
+        if self.is_sparse() {
+            self.merge(heap);
+        }
+        entry
+    }
+
+    /// Gives back the room that a bucket does not need.
+    pub(super) fn trim<H: ByteHeap<Names = N>>(&mut self, heap: &mut H, number: usize) {
+        if self.bucket(heap, number).is_roomy(heap) {
+            let mut bucket = core::mem::take(self.bucket_mut(heap, number));
+            bucket.shrink(heap);
+            *self.bucket_mut(heap, number) = bucket;
+        }
+    }
+
+    /// Whether there are too many buckets.
+    #[inline]
+    pub(super) const fn is_sparse(&self) -> bool {
+        self.directory.len() > 1 && self.len < self.directory.len() * FEWEST
+    }
+
+    /// Moves the last entries of the last bucket back to its origin, at most [`AT_ONCE`], and drops
+    /// the bucket if it has no more; whether it could. There are at least two buckets.
+    pub(super) fn merge<H: ByteHeap<Names = N>>(&mut self, heap: &mut H) -> bool {
+        let last = self.directory.len() - 1;
+        let origin = Self::origin(last);
+        let mut source = core::mem::take(self.bucket_mut(heap, last));
+        let mut target = core::mem::take(self.bucket_mut(heap, origin));
+        let count = source.len().min(AT_ONCE);
+        let has_room = target.reserve(heap, count).is_ok();
+        if has_room {
+            for _ in 0..count {
+                let Some((tag, entry)) = source.pop(heap) else {
+                    break;
+                };
+                target.push(heap, tag, entry);
+            }
+            self.mixed = target.len();
+        }
+        *self.bucket_mut(heap, origin) = target;
+        if source.len() > 0 {
+            *self.bucket_mut(heap, last) = source;
+            return has_room;
+        }
+        // An object without elements is freed, which is not refused.
+        let _ = source.entries_mut().shrink_to_fit(heap);
+        let taken = self.directory.pop(heap);
+        debug_assert!(taken.is_some_and(|bucket| bucket.len() == 0));
+        self.mixed = 0;
+        self.shorten_directory(heap);
+        true
+    }
+
+    /// Gives back the end of the directory, unless that is refused.
+    pub(super) fn shorten_directory<H: ByteHeap<Names = N>>(&mut self, heap: &mut H) {
+        let len = self.directory.len();
+        if self.directory.capacity(heap) - len >= SPARE.min(3 * len.max(2)) {
+            let _ = self.directory.shrink_to(heap, len + len.min(SPARE / 2));
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! A hash map that grows by one bucket at a time.
+
+mod bucket;
+mod demand;
+mod entry;
+mod grow;
+mod iterate;
+mod table;
+
+pub use entry::{Entry, OccupiedEntry, VacantEntry};
+pub use iterate::DrainMap;
+pub use table::HashMap;

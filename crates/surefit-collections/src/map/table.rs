@@ -1,0 +1,527 @@
+//! `HashMap`: linear hashing, so that it grows and shrinks by one bucket at a time.
+//!
+//! ```text
+//! directory   a vector of n buckets, in pieces if it is long
+//! bucket      up to 39 tags (a byte of the hash), and a vector of entries, without order
+//! entry       in bucket h mod 2^k if that is below n, else h mod 2^(k−1), where 2^k is the power
+//!             of two from n on
+//! grow        14 entries a bucket: bucket n takes over its part of bucket n − 2^(k−1)
+//! shrink      5 entries a bucket: the last bucket goes back to where it came from
+//! ```
+//! Both happen in parts of at most 64 entries, one part per insertion or removal. While the last
+//! bucket is open, its entries may also be among the first `mixed` ones of its origin, and look-ups
+//! search both.
+//!
+//! # Invariants
+//! - M1 An entry is in the bucket of its hash; if that is the last one, perhaps among the first
+//!   `mixed` entries of its origin. (As far as the hasher returns the same for the same key.)
+//! - M2 `len` is the sum of the lengths of all buckets.
+//! - M3 No user code (hasher, `Lookup`, `Release`, closures) runs while an entry is in no bucket,
+//!   except that it has the entry itself.
+//!
+//! # Source
+//! Litwin: "Linear Hashing: A New Tool for File and Table Addressing" (1980). Tags in words: ours,
+//! after Kulukundis' "Swiss tables" (2017).
+#![deny(unsafe_code)]
+
+use core::fmt;
+use core::hash::{BuildHasher, Hasher};
+
+use surefit_compact::Full;
+use surefit_core::Refused;
+
+use crate::clone::TryClone;
+use crate::heap::ByteHeap;
+use crate::lookup::Lookup;
+use crate::names::{Checked, Names};
+use crate::release::Release;
+use crate::storage::Vec;
+
+use super::bucket::Bucket;
+
+/// A map in a heap: what `HashMap` of the standard library is to the global allocator.
+///
+/// It grows and shrinks by one bucket at a time: no insertion or removal moves more than 64
+/// entries, and none copies the table.
+///
+/// A key in the heap, as a [`String`](crate::String), is found by what can be compared with it, as
+/// a `str`: see [`Lookup`].
+///
+/// It is an owning name, as [`Vec`] is: dropping it leaks the entries; [`HashMap::free`] frees it.
+///
+/// # Panics
+/// Every method that takes a heap panics if the map has an object of another heap, except
+/// [`HashMap::insert`] and [`HashMap::try_clone`], which return [`Refused::ForeignHandle`]. With
+/// [`Branded`](crate::Branded) names another heap does not compile. If the hasher or the comparison
+/// of keys panics, the map is whole and unchanged.
+///
+/// # Complexity
+/// O(1) in the mean for a look-up, an insertion and a removal, if the hasher is good.
+///
+/// # Examples
+/// ```
+/// use std::hash::RandomState;
+///
+/// use surefit_collections::{HashMap, String};
+/// use surefit_compact::{Config, Heap};
+///
+/// static CONFIG: Config = Config::DEFAULT;
+/// let mut memory = vec![core::mem::MaybeUninit::uninit(); 1 << 20];
+/// let mut heap: Heap = Heap::new(&mut memory, &CONFIG)?;
+/// let mut ages = HashMap::with_hasher(RandomState::new());
+/// for (name, age) in [("Ada", 36_u32), ("Alan", 41), ("Grace", 85)] {
+///     let name = String::from_text(&heap, name)?;
+///     ages.insert(&mut heap, name, age)?;
+/// }
+/// assert_eq!(ages.get(&heap, "Alan"), Some(&41));
+/// assert_eq!(ages.remove(&mut heap, "Ada"), Some(36));
+/// assert_eq!(ages.values(&heap).sum::<u32>(), 126);
+/// ages.free(&mut heap);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use = "dropping a map leaks its entries"]
+pub struct HashMap<K, V, S, N: Names = Checked> {
+    pub(super) directory: Vec<Bucket<K, V, N>, N>,
+    pub(super) len: usize,
+    /// The first entries of the last bucket's origin among which entries of the last one may be.
+    pub(super) mixed: usize,
+    hasher: S,
+}
+
+/// Where an entry is.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    pub(super) bucket: usize,
+    pub(super) index: usize,
+}
+
+/// Makes the bits of a hash depend on all others, for hashers that leave some of them alike.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "both halves are used")]
+const fn mix(hash: u64) -> u64 {
+    let product = hash as u128 * 0x9E37_79B9_7F4A_7C15;
+    product as u64 ^ (product >> 64) as u64
+}
+
+/// The tag of a hash: bits that choose no bucket before there are 2^56.
+#[inline]
+pub(super) const fn tag(hash: u64) -> u8 {
+    (hash >> 56) as u8
+}
+
+impl<K, V, S, N: Names> HashMap<K, V, S, N> {
+    /// A map without entries, and without an object.
+    pub const fn with_hasher(hasher: S) -> Self {
+        Self {
+            directory: Vec::new(),
+            len: 0,
+            mixed: 0,
+            hasher,
+        }
+    }
+
+    /// The number of entries.
+    #[inline]
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are no entries.
+    #[inline]
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// What makes the hashers.
+    #[must_use]
+    pub const fn hasher(&self) -> &S {
+        &self.hasher
+    }
+
+    #[inline]
+    pub(super) fn bucket<'a, H: ByteHeap<Names = N>>(
+        &'a self,
+        heap: &'a H,
+        number: usize,
+    ) -> &'a Bucket<K, V, N> {
+        let bucket = self.directory.get(heap, number);
+        bucket.expect("a number below those of the buckets")
+    }
+
+    #[inline]
+    pub(super) fn bucket_mut<'a, H: ByteHeap<Names = N>>(
+        &'a mut self,
+        heap: &'a H,
+        number: usize,
+    ) -> &'a mut Bucket<K, V, N> {
+        let bucket = self.directory.get_mut(heap, number);
+        bucket.expect("a number below those of the buckets")
+    }
+
+    /// An entry, mutable.
+    #[inline]
+    pub(super) fn entry_at<'a, H: ByteHeap<Names = N>>(
+        &'a mut self,
+        heap: &'a H,
+        place: Place,
+    ) -> &'a mut (K, V) {
+        let bucket = self.bucket_mut(heap, place.bucket);
+        let entry = bucket.entries_mut().get_mut(heap, place.index);
+        entry.expect("the place of an entry")
+    }
+
+    /// The bucket of a hash. There is one at least.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "the low bits")]
+    pub(super) fn home(&self, hash: u64) -> usize {
+        let buckets = self.directory.len();
+        let mask = buckets.next_power_of_two() - 1;
+        let bucket = hash as usize & mask;
+        if bucket < buckets {
+            bucket
+        } else {
+            bucket & (mask >> 1)
+        }
+    }
+
+    /// The bucket from which another one, which is not the first, was split.
+    pub(super) const fn origin(bucket: usize) -> usize {
+        bucket - (1 << bucket.ilog2())
+    }
+
+    /// The last bucket and its origin, if entries of the last one may be there.
+    pub(super) fn open(&self) -> Option<(usize, usize)> {
+        let last = self.directory.len().checked_sub(1)?;
+        (self.mixed > 0).then(|| (last, Self::origin(last)))
+    }
+
+    /// Takes an entry out of its bucket; whether that has more room than it needs then.
+    #[inline]
+    pub(super) fn take<H: ByteHeap<Names = N>>(
+        &mut self,
+        heap: &H,
+        place: Place,
+    ) -> ((K, V), bool) {
+        let bucket = self.bucket_mut(heap, place.bucket);
+        let entry = bucket.take(heap, place.index);
+        let (left, is_roomy) = (bucket.len(), bucket.is_roomy(heap));
+        self.len -= 1;
+        if self.mixed > left
+            && self
+                .open()
+                .is_some_and(|(_, origin)| origin == place.bucket)
+        {
+            self.mixed = left;
+        }
+        (entry, is_roomy)
+    }
+
+    /// Frees the map, and releases its entries. May move objects.
+    ///
+    /// # Panics
+    /// If the map has an object of another heap: it leaks. If the release of a key or a value
+    /// panics: the others are released, and all objects are freed.
+    pub fn free<H: ByteHeap<Names = N>>(self, heap: &mut H)
+    where
+        K: Release<H>,
+        V: Release<H>,
+    {
+        self.directory.free(heap);
+    }
+}
+
+impl<K, V, S: BuildHasher, N: Names> HashMap<K, V, S, N> {
+    #[inline]
+    pub(super) fn hash<H: ByteHeap<Names = N>, Q: ?Sized>(&self, heap: &H, query: &Q) -> u64
+    where
+        K: Lookup<H, Q>,
+    {
+        let mut state = self.hasher.build_hasher();
+        K::hash_of(query, heap, &mut state);
+        mix(state.finish())
+    }
+
+    /// Where the entry is that a query asks for.
+    #[inline]
+    pub(super) fn find<H: ByteHeap<Names = N>, Q: ?Sized>(
+        &self,
+        heap: &H,
+        hash: u64,
+        query: &Q,
+    ) -> Option<Place>
+    where
+        K: Lookup<H, Q>,
+    {
+        if self.directory.is_empty() {
+            return None;
+        }
+        let bucket = self.home(hash);
+        match self.bucket(heap, bucket).find(heap, tag(hash), query) {
+            Some(index) => Some(Place { bucket, index }),
+            None if self.mixed == 0 => None,
+            None => self.find_in_origin(heap, hash, query),
+        }
+    }
+
+    /// As `find`, for an entry of the last bucket that may still be in the last one's origin.
+    #[inline(never)]
+    fn find_in_origin<H: ByteHeap<Names = N>, Q: ?Sized>(
+        &self,
+        heap: &H,
+        hash: u64,
+        query: &Q,
+    ) -> Option<Place>
+    where
+        K: Lookup<H, Q>,
+    {
+        let (last, bucket) = self.open()?;
+        if self.home(hash) != last {
+            return None;
+        }
+        let index = self.bucket(heap, bucket).find(heap, tag(hash), query)?;
+        Some(Place { bucket, index })
+    }
+
+    /// The value of a key.
+    #[inline]
+    #[must_use]
+    pub fn get<'a, H: ByteHeap<Names = N>, Q: ?Sized>(
+        &'a self,
+        heap: &'a H,
+        query: &Q,
+    ) -> Option<&'a V>
+    where
+        K: Lookup<H, Q>,
+    {
+        self.get_key_value(heap, query).map(|(_, value)| value)
+    }
+
+    /// The key that a query asks for, and its value.
+    #[inline]
+    #[must_use]
+    pub fn get_key_value<'a, H: ByteHeap<Names = N>, Q: ?Sized>(
+        &'a self,
+        heap: &'a H,
+        query: &Q,
+    ) -> Option<(&'a K, &'a V)>
+    where
+        K: Lookup<H, Q>,
+    {
+        if self.directory.is_empty() {
+            return None;
+        }
+        let hash = self.hash(heap, query);
+        let mut bucket = self.bucket(heap, self.home(hash));
+        let index = match bucket.find(heap, tag(hash), query) {
+            Some(index) => index,
+            None if self.mixed == 0 => return None,
+            None => {
+                let place = self.find_in_origin(heap, hash, query)?;
+                bucket = self.bucket(heap, place.bucket);
+                place.index
+            }
+        };
+        let (key, value) = bucket.entries().get(heap, index)?;
+        Some((key, value))
+    }
+
+    /// The value of a key, mutable.
+    #[inline]
+    #[must_use]
+    pub fn get_mut<'a, H: ByteHeap<Names = N>, Q: ?Sized>(
+        &'a mut self,
+        heap: &'a H,
+        query: &Q,
+    ) -> Option<&'a mut V>
+    where
+        K: Lookup<H, Q>,
+    {
+        let place = self.find(heap, self.hash(heap, query), query)?;
+        Some(&mut self.entry_at(heap, place).1)
+    }
+
+    /// Whether there is a key.
+    #[inline]
+    #[must_use]
+    pub fn contains_key<H: ByteHeap<Names = N>, Q: ?Sized>(&self, heap: &H, query: &Q) -> bool
+    where
+        K: Lookup<H, Q>,
+    {
+        self.find(heap, self.hash(heap, query), query).is_some()
+    }
+
+    /// Sets the value of a key. Returns the former value; the key that was there stays, and the new
+    /// one is released. May move objects.
+    ///
+    /// # Errors
+    /// The key, the value, and what was exhausted; the map is unchanged, but may have moved some
+    /// entries to a new bucket. [`Refused::TooLarge`] if a piece does not hold one entry, or 64
+    /// bytes.
+    ///
+    /// # Panics
+    /// If the hasher, the comparison of keys, or the release of the new key panics.
+    ///
+    /// # Complexity
+    /// O(1) in the mean; moves at most 64 entries.
+    pub fn insert<H: ByteHeap<Names = N>>(
+        &mut self,
+        heap: &mut H,
+        key: K,
+        value: V,
+    ) -> Result<Option<V>, Full<(K, V)>>
+    where
+        K: Lookup<H, K> + Release<H> + Send,
+        V: Send,
+    {
+        if !self.directory.is_of(heap) {
+            return Err(Full {
+                value: (key, value),
+                refused: Refused::ForeignHandle,
+            });
+        }
+        let hash = self.hash(heap, &key);
+        if let Some(place) = self.find(heap, hash, &key) {
+            let entry = self.entry_at(heap, place);
+            let former = core::mem::replace(&mut entry.1, value);
+            key.release(heap);
+            return Ok(Some(former));
+        }
+        self.add(heap, hash, (key, value))?;
+        Ok(None)
+    }
+
+    /// Takes a value out, and releases its key. May move objects.
+    ///
+    /// # Panics
+    /// If the hasher, the comparison of keys, or the release of the key panics; then the value is
+    /// dropped.
+    ///
+    /// # Complexity
+    /// O(1) in the mean; moves at most 64 entries.
+    pub fn remove<H: ByteHeap<Names = N>, Q: ?Sized>(
+        &mut self,
+        heap: &mut H,
+        query: &Q,
+    ) -> Option<V>
+    where
+        K: Lookup<H, Q> + Release<H> + Send,
+        V: Send,
+    {
+        let (key, value) = self.remove_entry(heap, query)?;
+        key.release(heap);
+        Some(value)
+    }
+
+    /// Takes a key and its value out. May move objects.
+    ///
+    /// # Panics
+    /// If the hasher or the comparison of keys panics.
+    ///
+    /// # Complexity
+    /// As [`HashMap::remove`].
+    pub fn remove_entry<H: ByteHeap<Names = N>, Q: ?Sized>(
+        &mut self,
+        heap: &mut H,
+        query: &Q,
+    ) -> Option<(K, V)>
+    where
+        K: Lookup<H, Q> + Send,
+        V: Send,
+    {
+        let place = self.find(heap, self.hash(heap, query), query)?;
+        Some(self.remove_at(heap, place))
+    }
+
+    /// Releases all entries for which `keep` returns `false`. May move objects.
+    ///
+    /// # Panics
+    /// If `keep` or the release of an entry panics: every entry that was not released is still
+    /// there.
+    ///
+    /// # Complexity
+    /// O(entries and buckets).
+    pub fn retain<H: ByteHeap<Names = N>>(
+        &mut self,
+        heap: &mut H,
+        mut keep: impl FnMut(&K, &mut V) -> bool,
+    ) where
+        K: Release<H> + Send,
+        V: Release<H> + Send,
+    {
+        for bucket in 0..self.directory.len() {
+            // What takes the place of a removed entry was seen before.
+            for index in (0..self.bucket(heap, bucket).len()).rev() {
+                let place = Place { bucket, index };
+                let (key, value) = self.entry_at(heap, place);
+                if !keep(key, value) {
+                    let (entry, _) = self.take(heap, place);
+                    entry.release(heap);
+                }
+            }
+            self.trim(heap, bucket);
+        }
+        while self.is_sparse() && self.merge(heap) {}
+    }
+
+    /// A copy of the map, of its keys and values. Moves nothing unless it is refused.
+    ///
+    /// # Errors
+    /// What was exhausted, or [`Refused::ForeignHandle`]; what was copied before is released.
+    ///
+    /// # Panics
+    /// If the copy of the hasher, a key or a value does: then what was copied before leaks.
+    pub fn try_clone<H: ByteHeap<Names = N>>(&self, heap: &mut H) -> Result<Self, Refused>
+    where
+        K: TryClone<H, Partial: Release<H>> + Release<H> + Send,
+        V: TryClone<H, Partial: Release<H>> + Release<H> + Send,
+        S: Clone,
+    {
+        if !self.directory.is_of(heap) {
+            return Err(Refused::ForeignHandle);
+        }
+        // The hasher first: what it does in a panic leaks nothing.
+        let hasher = self.hasher.clone();
+        Ok(Self {
+            directory: crate::clone::try_clone(&self.directory, heap)?,
+            len: self.len,
+            mixed: self.mixed,
+            hasher,
+        })
+    }
+}
+
+#[cfg(feature = "std")]
+#[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+impl<K, V, N: Names> HashMap<K, V, std::hash::RandomState, N> {
+    /// A map without entries, with the standard library's hasher.
+    pub fn new() -> Self {
+        Self::with_hasher(std::hash::RandomState::new())
+    }
+}
+
+impl<K, V, S: Default, N: Names> Default for HashMap<K, V, S, N> {
+    fn default() -> Self {
+        Self::with_hasher(S::default())
+    }
+}
+
+impl<K, V, S, N: Names> fmt::Debug for HashMap<K, V, S, N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let buckets = self.directory.len();
+        write!(f, "HashMap({} entries in {buckets} buckets)", self.len)
+    }
+}
+
+impl<K, V, S, N, H> Release<H> for HashMap<K, V, S, N>
+where
+    K: Release<H>,
+    V: Release<H>,
+    N: Names,
+    H: ByteHeap<Names = N>,
+{
+    fn release(self, heap: &mut H) {
+        self.free(heap);
+    }
+}

@@ -1,0 +1,156 @@
+//! Giving back what a value owns in a heap.
+
+use surefit_compact::branded::{BrandedBytes, BrandedHandle, BrandedHeap};
+use surefit_compact::{Byte, ByteVec, Bytes, Handle, Heap, Width};
+
+/// A value that may own objects of a heap `H`, and gives them back.
+///
+/// A handle that is dropped leaks its object. So a container releases the values that it discards,
+/// with their own handles inside. A type that owns nothing in a heap says so with an empty
+/// implementation; one that does releases its fields.
+///
+/// # Examples
+/// ```
+/// use surefit_collections::{ByteHeap, ByteString, Checked, Release};
+///
+/// #[derive(Clone, Copy)]
+/// struct Point(i32, i32);
+/// impl<H> Release<H> for Point {}
+///
+/// struct Place {
+///     at: Point,
+///     name: ByteString,
+/// }
+/// impl<H: ByteHeap<Names = Checked>> Release<H> for Place {
+///     fn release(self, heap: &mut H) {
+///         self.name.release(heap);
+///     }
+/// }
+/// ```
+pub trait Release<H: ?Sized>: Sized {
+    /// Gives back what the value owns in the heap, and drops the value.
+    fn release(self, heap: &mut H) {
+        let _ = heap;
+    }
+}
+
+/// Types that own nothing in a heap.
+macro_rules! plain {
+    ($($plain:ty)*) => {
+        $(impl<H: ?Sized> Release<H> for $plain {})*
+    };
+}
+
+plain! {
+    () bool char u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize f32 f64
+    core::num::NonZeroU8 core::num::NonZeroU16 core::num::NonZeroU32 core::num::NonZeroU64
+    core::num::NonZeroUsize core::time::Duration
+}
+
+plain!(core::convert::Infallible);
+
+impl<H: ?Sized, T: ?Sized> Release<H> for &T {}
+
+impl<H: ?Sized, T: Release<H>> Release<H> for Option<T> {
+    #[inline]
+    fn release(self, heap: &mut H) {
+        if let Some(value) = self {
+            value.release(heap);
+        }
+    }
+}
+
+/// Releases a value when it is dropped: what follows a release that may panic is released all the
+/// same.
+struct Later<'a, H: ?Sized, T: Release<H>> {
+    value: Option<T>,
+    heap: &'a mut H,
+}
+
+impl<H: ?Sized, T: Release<H>> Drop for Later<'_, H, T> {
+    fn drop(&mut self) {
+        if let Some(value) = self.value.take() {
+            value.release(self.heap);
+        }
+    }
+}
+
+impl<H: ?Sized, T: Release<H>, U: Release<H>> Release<H> for (T, U) {
+    #[inline]
+    fn release(self, heap: &mut H) {
+        let (first, second) = self;
+        let later = Later {
+            value: Some(second),
+            heap,
+        };
+        first.release(later.heap);
+    }
+}
+
+impl<H: ?Sized, T: Release<H>, const N: usize> Release<H> for [T; N] {
+    fn release(self, heap: &mut H) {
+        release_all(self.into_iter(), heap);
+    }
+}
+
+/// Releases all values that are left, also those behind one whose release panics.
+pub(crate) fn release_all<H: ?Sized, T: Release<H>>(values: impl Iterator<Item = T>, heap: &mut H) {
+    struct All<'a, H: ?Sized, T: Release<H>, I: Iterator<Item = T>>(I, &'a mut H);
+
+    impl<H: ?Sized, T: Release<H>, I: Iterator<Item = T>> Drop for All<'_, H, T, I> {
+        fn drop(&mut self) {
+            for value in self.0.by_ref() {
+                value.release(self.1);
+            }
+        }
+    }
+
+    let mut all = All(values, heap);
+    for value in all.0.by_ref() {
+        value.release(all.1);
+    }
+}
+
+/// The handles of a heap of checked names.
+macro_rules! handles {
+    ($owner:ty $(, $life:lifetime)?) => {
+        impl<$($life,)? T: Release<$owner>, W: Width> Release<$owner> for Handle<T> {
+            fn release(self, heap: &mut $owner) {
+                heap.remove(self).release(heap);
+            }
+        }
+
+        impl<$($life,)? B: Byte, W: Width> Release<$owner> for Bytes<B> {
+            fn release(self, heap: &mut $owner) {
+                heap.free_bytes(self);
+            }
+        }
+    };
+}
+
+handles!(Heap<'m, W>, 'm);
+#[cfg(feature = "std")]
+handles!(surefit_compact::BoxedHeap<W>);
+#[cfg(feature = "os")]
+handles!(surefit_compact::os::OsHeap<'m, W>, 'm);
+
+impl<W: Width> Release<Heap<'_, W>> for ByteVec {
+    fn release(self, heap: &mut Heap<'_, W>) {
+        self.free(heap);
+    }
+}
+
+impl<'m, B, T, W: Width> Release<BrandedHeap<'m, B, W>> for BrandedHandle<B, T>
+where
+    T: Release<BrandedHeap<'m, B, W>>,
+{
+    fn release(self, heap: &mut BrandedHeap<'m, B, W>) {
+        heap.remove(self).release(heap);
+    }
+}
+
+impl<B, Y: Byte, W: Width> Release<BrandedHeap<'_, B, W>> for BrandedBytes<B, Y> {
+    fn release(self, heap: &mut BrandedHeap<'_, B, W>) {
+        heap.free_bytes(self);
+    }
+}
