@@ -6,6 +6,7 @@
 //! | `key_heap` | `KeyHeap` with live, stale and foreign keys, also of parked pairs, generations of one byte to four |
 //! | `contiguous` | contiguous objects of any length among page-blocks and pieces: every byte, what calls copy, `check` |
 //! | `pieces` | `ByteVec`, cursors, `IoSlice` and `&[T]` views of pieces beside `Vec<u8>` and the standard library's cursor |
+//! | `collections` | vectors, strings and maps in one heap beside those of the standard library: contents, refusals, nothing left |
 //! | `branded` | branded heaps: branded, checked and foreign handles, one brand after another |
 //! | `os_heap` | `OsHeap` on real system calls: limits, delays, what is resident, memory given back and used again |
 //! | `shared_heap` | `SharedHeap` from one thread: every lock, bound and increment, pins held across frees, `check` |
@@ -26,6 +27,7 @@
 
 pub mod arena;
 pub mod branded;
+pub mod collections;
 pub mod config;
 pub mod contiguous;
 pub mod gc;
