@@ -6,6 +6,8 @@
 //!   when it frees, within a bound. [`compact::KeyHeap`] names objects by copyable keys.
 //!   [`compact::shared`] is for many threads. [`compact::certify`] computes how many bytes are
 //!   enough, and [`compact::bounds`] has the proofs.
+//! - [`collections`] (feature `collections`): vectors, strings and hash maps that live in a handle
+//!   heap, so that a whole data structure never fragments.
 //! - [`direct`] (feature `direct`): the same size-classes without moves. [`direct::DirectHeap`]
 //!   hands out raw pointers, [`direct::shared`] to many threads.
 //! - [`freelist`] (feature `freelist`): free-list systems over one region, TLSF among them.
@@ -18,6 +20,7 @@
 //! | feature | default | what it does | what it costs |
 //! | --- | --- | --- | --- |
 //! | `compact` | yes | the module [`compact`] | the crates `zerocopy` and `lock_api` |
+//! | `collections` | no | the module [`collections`]; includes `compact` | one small crate |
 //! | `direct` | yes | the module [`direct`] | the crate `lock_api` |
 //! | `freelist` | yes | the module [`freelist`] | no other crate |
 //! | `gc` | yes | the module [`gc`]; includes `freelist` | compiles Compact-fit too |
@@ -53,6 +56,9 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![no_std]
 
+#[cfg(feature = "collections")]
+#[doc(inline)]
+pub use surefit_collections as collections;
 #[cfg(feature = "compact")]
 #[doc(inline)]
 pub use surefit_compact as compact;

@@ -14,12 +14,13 @@ use syn::{Attribute, ImplItem, Item, TraitItem, UseTree, Visibility};
 
 /// The libraries that programs use, and the papers' heaps; the rest of the laboratory is a command,
 /// the test kit is for tests.
-const LISTED: [&str; 13] = [
+const LISTED: [&str; 14] = [
     "surefit",
     "surefit-core",
     "surefit-os",
     "surefit-classes",
     "surefit-freelist",
+    "surefit-collections",
     "surefit-compact",
     "surefit-direct",
     "surefit-gc",

@@ -12,9 +12,13 @@ use surefit::gc::{Client, Edges, Object, Scanned, VirtualClock, Word};
 type Done = Result<(), Box<dyn Error>>;
 
 /// What people read first, by its place.
-const PAGES: [(&str, &str); 10] = [
+const PAGES: [(&str, &str); 11] = [
     ("README.md", include_str!("../../../README.md")),
     ("docs/guide.md", include_str!("../../../docs/guide.md")),
+    (
+        "docs/collections.md",
+        include_str!("../../../docs/collections.md"),
+    ),
     ("docs/heaps.md", include_str!("../../../docs/heaps.md")),
     ("docs/threads.md", include_str!("../../../docs/threads.md")),
     (
@@ -74,7 +78,7 @@ fn every_snippet_stands_here() {
     let snippets: Vec<_> = blocks
         .filter_map(|block| block.split("```").next())
         .collect();
-    assert_eq!(snippets.len(), 27);
+    assert_eq!(snippets.len(), 28);
     for snippet in snippets {
         assert!(
             here.contains(&bare(snippet)),
@@ -174,6 +178,29 @@ fn a_cache_in_a_heap() -> Done {
     }
     let never = cache.put(&vec![7; 1 << 17]);
     assert!(matches!(never, Err(Refused::TooLarge { .. })));
+    Ok(())
+}
+
+#[test]
+fn containers_in_a_heap() -> Done {
+    use surefit::collections::{HashMap, String, Vec};
+    use surefit::compact::{Config, Heap, Wide};
+
+    static CONFIG: Config = Config::DEFAULT;
+    let mut heap = Heap::<Wide>::boxed(1 << 20, &CONFIG)?;
+
+    let mut records = HashMap::with_hasher(std::hash::RandomState::new());
+    for i in 0..1000_u32 {
+        let name = String::from_text(&heap, &format!("record {i}"))?;
+        let mut record = Vec::new();
+        record.extend(&mut heap, 0..i % 50)?;
+        records.insert(&mut heap, name, record)?;
+    }
+    records.retain(&mut heap, |_, record| record.len() < 10); // what goes is freed, with all it owns
+    let record = records.get(&heap, "record 203").expect("it was kept");
+    assert_eq!(record.as_slice(&heap), Some(&[0, 1, 2][..]));
+    records.free(&mut heap);
+    assert_eq!(heap.live_blocks().count(), 0);
     Ok(())
 }
 
