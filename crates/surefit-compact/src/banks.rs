@@ -104,20 +104,39 @@ impl<'m, W: Width> Heap<'m, W> {
         bytes: usize,
         objects: usize,
     ) -> Result<Self, Refused> {
-        let mut heap = Self::new(region, config)?;
+        let mut heap = Self::new(region, config).map_err(|refused| match refused {
+            Refused::Region { .. } => Self::needs(config, objects),
+            other => other,
+        })?;
         let page = config.geometry().page_bytes();
         let len = heap.engine.pages.memory.len();
         let Some(table) = layout::table_bytes::<W>(config, len, objects) else {
-            let tables = len - heap.engine.addresses.top();
-            let entries = objects.saturating_mul(W::ENTRY_BYTES);
-            let needed = entries.saturating_add(2 * page).saturating_add(tables);
-            return Err(Refused::Region { needed });
+            return Err(Self::needs(config, objects));
         };
         let end = u32::try_from((len - table) / page).expect("a page number fits");
         let pages = Cell::new(0);
         heap.engine.limit = Some(Limit { pages, end });
         heap.raise_limit(bytes.saturating_sub(heap.skipped as usize));
         Ok(heap)
+    }
+
+    /// The refusal of a region without room for a page and the entries of so many objects: page
+    /// records count for all pages of the region.
+    fn needs(config: &Config, objects: usize) -> Refused {
+        let (page, classes) = (
+            config.geometry().page_bytes(),
+            config.geometry().class_count(),
+        );
+        let entries = objects.saturating_mul(W::ENTRY_BYTES);
+        let with = |bytes: usize| {
+            let fixed = layout::fixed_bytes::<W>(classes, bytes / page);
+            entries.saturating_add(2 * page).saturating_add(fixed)
+        };
+        let mut needed = with(0);
+        while needed < with(needed) {
+            needed = with(needed);
+        }
+        Refused::Region { needed }
     }
 
     /// Raises the limit by the whole pages in `bytes` bytes: from now on the heap may use them.

@@ -1,6 +1,6 @@
 #![doc = include_str!("../docs/bounds.md")]
 //!
-//! ## 10. What is public of the code above
+//! ## 11. What is public of the code above
 //!
 //! - Section 2: [`automaton::pages_bound`], [`automaton::free`], [`automaton::settle`],
 //!   [`Fraction`]

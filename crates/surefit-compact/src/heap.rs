@@ -120,8 +120,7 @@ impl<'m, W: Width> Heap<'m, W> {
     /// refuses nothing that stays within the demand.
     ///
     /// Where the configuration bounds classes in pages, or not at all, slack means nothing. A table
-    /// at the end of the region holds what is lent: at most 55 bytes, and 4 per size-class. A
-    /// region that is too short for it lends nothing.
+    /// at the end of the region holds what is lent: at most 55 bytes, and 4 per size-class.
     /// [`certify_with_slack`](crate::certify::certify_with_slack) says what one call costs then.
     ///
     /// # Errors
@@ -152,7 +151,7 @@ impl<'m, W: Width> Heap<'m, W> {
         config: &'m Config,
         slack: usize,
     ) -> Result<Self, Refused> {
-        use crate::slack::{NO_HOLES, Slack};
+        use crate::slack::{NO_HOLES, Slack, table_bytes};
         use surefit_classes::Bound;
 
         if !matches!(config.bound(), Bound::Holes { .. }) {
@@ -161,11 +160,13 @@ impl<'m, W: Width> Heap<'m, W> {
         let before = region.len();
         let classes = config.geometry().class_count();
         let (slack, region) = Slack::split(region, classes, slack as u64);
-        let table = u32::try_from(before - region.len()).expect("a few hundred bytes");
-        let mut heap = Self::new(region, config)?;
+        let table = before - region.len();
+        let heap = Self::new(region, config);
+        let more = table_bytes(classes);
+        let mut heap = heap.map_err(|refused| layout::refused_beside(refused, more))?;
         heap.engine.bound = NO_HOLES;
         heap.engine.slack = slack;
-        heap.skipped += table;
+        heap.skipped += u32::try_from(table).expect("a few hundred bytes");
         Ok(heap)
     }
 

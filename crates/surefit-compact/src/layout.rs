@@ -13,6 +13,9 @@
     clippy::cast_possible_truncation
 )]
 
+#[cfg(feature = "slack")]
+use surefit_core::Refused;
+
 use crate::class::ClassState;
 use crate::config::Config;
 use crate::page::PageRecord;
@@ -37,6 +40,17 @@ pub const fn fixed_bytes<W: Width>(classes: usize, pages: usize) -> usize {
     let states = padded(classes.saturating_mul(class_state_bytes::<W>()), 8);
     let records = pages.saturating_mul(page_record_bytes::<W>());
     padded(states.saturating_add(records), 8)
+}
+
+/// The refusal of a region of which `more` bytes are not the heap's own.
+#[cfg(feature = "slack")]
+pub(crate) fn refused_beside(refused: Refused, more: usize) -> Refused {
+    match refused {
+        Refused::Region { needed } => Refused::Region {
+            needed: needed.saturating_add(more),
+        },
+        other => other,
+    }
 }
 
 /// The next multiple of `to`, which must not be zero; `usize::MAX` if that is too large.

@@ -57,8 +57,14 @@ fn offsets<G: Granularity>(heap: &SharedHeap<'_, Lock, G>, local: &Local<'_, '_,
         panics(|| heap.read_at(&kept, offset, &mut [0]));
         panics(|| heap.write_at(&mut kept, offset, &[0]));
     }
-    panics(|| heap.read_at(&kept, 0, &mut [0; 1001]));
-    panics(|| heap.write_at(&mut kept, 1000, &[0]));
+    let mut read = [7; 1001];
+    panics(|| heap.read_at(&kept, 0, &mut read));
+    assert_eq!(read, [7; 1001]);
+    panics(|| heap.write_at(&mut kept, 1000, &[7]));
+    panics(|| heap.write_at(&mut kept, 990, &[7; 11]));
+    panics(|| heap.write_at(&mut kept, 0, &[7; 1001]));
+    assert_eq!(heap.read_at(&kept, 0, &mut read[..1000]), Ok(()));
+    assert_eq!(read[..1000], [0; 1000]);
     assert_eq!(heap.chunk(&kept, 1000).expect("free").len(), 0);
     assert_eq!(heap.read_at(&kept, usize::MAX, &mut []), Ok(()));
     assert_eq!(heap.write_at(&mut kept, usize::MAX, &[]), Ok(()));

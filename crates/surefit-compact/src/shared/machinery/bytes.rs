@@ -418,16 +418,26 @@ impl<R: RawMutex, G: Granularity> Objects<'_, R, G> {
 
 // ---- copies -------------------------------------------------------------------------------------
 
-/// Copies bytes out of an object, chunk by chunk.
+/// Panics if a range of `count` bytes, which are not none, exceeds an object of `len` bytes.
+fn within(len: usize, offset: usize, count: usize) {
+    let room = len.saturating_sub(offset);
+    assert!(count <= room, "the range goes beyond the object");
+}
+
+/// Copies bytes out of an object of `len` bytes, chunk by chunk.
+///
+/// # Panics
+/// If the range exceeds the object, and then nothing is copied.
 pub(crate) fn copy_out<B: Byte, C: Deref<Target = [B]>>(
+    len: usize,
     offset: usize,
     target: &mut [B],
     mut chunk: impl FnMut(usize) -> Result<C, Refused>,
 ) -> Result<(), Refused> {
+    within(len, offset, target.len());
     let mut done = 0;
     while done < target.len() {
         let chunk = chunk(offset + done)?;
-        assert!(!chunk.is_empty(), "the range goes beyond the object");
         let n = chunk.len().min(target.len() - done);
         target[done..done + n].copy_from_slice(&chunk[..n]);
         done += n;
@@ -435,16 +445,20 @@ pub(crate) fn copy_out<B: Byte, C: Deref<Target = [B]>>(
     Ok(())
 }
 
-/// Copies bytes into an object, chunk by chunk.
+/// Copies bytes into an object of `len` bytes, chunk by chunk.
+///
+/// # Panics
+/// As [`copy_out`].
 pub(crate) fn copy_in<B: Byte, C: DerefMut<Target = [B]>>(
+    len: usize,
     offset: usize,
     source: &[B],
     mut chunk: impl FnMut(usize) -> Result<C, Refused>,
 ) -> Result<(), Refused> {
+    within(len, offset, source.len());
     let mut done = 0;
     while done < source.len() {
         let mut chunk = chunk(offset + done)?;
-        assert!(!chunk.is_empty(), "the range goes beyond the object");
         let n = chunk.len().min(source.len() - done);
         chunk[..n].copy_from_slice(&source[done..done + n]);
         done += n;

@@ -360,7 +360,7 @@ impl<R: RawMutex, G: Stepwise> ShardedHeap<'_, R, G> {
         offset: usize,
         target: &mut [B],
     ) -> Result<(), Refused> {
-        copy_out(offset, target, |at| self.chunk(bytes, at))
+        copy_out(bytes.len(), offset, target, |at| self.chunk(bytes, at))
     }
 
     /// Copies `source` into the object, from `offset` on.
@@ -376,7 +376,7 @@ impl<R: RawMutex, G: Stepwise> ShardedHeap<'_, R, G> {
         offset: usize,
         source: &[B],
     ) -> Result<(), Refused> {
-        copy_in(offset, source, |at| {
+        copy_in(bytes.len(), offset, source, |at| {
             let object = self.objects.chunk_mut(bytes, at)?;
             Ok(ShardedPinnedMut::new(object, &self.objects))
         })

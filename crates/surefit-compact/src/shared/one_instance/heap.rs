@@ -22,6 +22,8 @@ use surefit_core::{Corruption, Refused, Usage};
 use zerocopy::Immutable;
 
 use crate::handle::{Byte, Bytes, Handle};
+#[cfg(feature = "slack")]
+use crate::layout::refused_beside;
 use crate::shared::config::SharedConfig;
 use crate::shared::local::Local;
 use crate::shared::lock::{Granularity, PerClass};
@@ -31,7 +33,7 @@ use crate::shared::machinery::guard::{Pinned, PinnedMut};
 use crate::shared::machinery::objects::Objects;
 use crate::shared::machinery::pool::NO_SLOT;
 #[cfg(feature = "slack")]
-use crate::shared::machinery::slack::Slack;
+use crate::shared::machinery::slack::{Slack, table_bytes};
 use crate::shared::machinery::stats::{ClassUsage, SharedStats};
 
 /// A Compact-fit heap that several threads share. `R` is the kind of lock, `G` is how much a lock
@@ -109,8 +111,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedHeap<'m, R, G> {
     /// unless the slack is the greatest number that it returns: then nothing is ever moved.
     ///
     /// Where the configuration bounds classes in pages, or not at all, slack means nothing. A table
-    /// at the end of the region holds what is lent: at most 11 bytes, and 4 per size-class. A
-    /// region that is too short for it lends nothing.
+    /// at the end of the region holds what is lent: at most 11 bytes, and 4 per size-class.
     /// [`certify_shared_with_slack`](crate::certify::certify_shared_with_slack) says what one call
     /// costs then.
     ///
@@ -149,7 +150,8 @@ impl<'m, R: RawMutex, G: Granularity> SharedHeap<'m, R, G> {
         let classes = config.config().geometry().class_count();
         let (slack, region) = Slack::split(region, classes, slack);
         let table = before - region.len();
-        let mut heap = Self::new(region, config)?;
+        let heap = Self::new(region, config);
+        let mut heap = heap.map_err(|refused| refused_beside(refused, table_bytes(classes)))?;
         heap.objects.engine.slack = Some(slack);
         heap.objects.skipped += table;
         Ok(heap)
@@ -273,7 +275,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedHeap<'m, R, G> {
         offset: usize,
         target: &mut [B],
     ) -> Result<(), Refused> {
-        copy_out(offset, target, |at| self.chunk(bytes, at))
+        copy_out(bytes.len(), offset, target, |at| self.chunk(bytes, at))
     }
 
     /// Copies `source` into the object, from `offset` on.
@@ -289,7 +291,9 @@ impl<'m, R: RawMutex, G: Granularity> SharedHeap<'m, R, G> {
         offset: usize,
         source: &[B],
     ) -> Result<(), Refused> {
-        copy_in(offset, source, |at| self.objects.chunk_mut(bytes, at))
+        copy_in(bytes.len(), offset, source, |at| {
+            self.objects.chunk_mut(bytes, at)
+        })
     }
 
     /// Moves at most `budget` objects, until no size-class has more than one not-full page. The

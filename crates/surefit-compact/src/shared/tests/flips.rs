@@ -225,12 +225,18 @@ impl<G: Granularity> Subject for Threads<'_, '_, G> {
 
     fn write(&mut self, object: &Named, source: &[u8]) -> bool {
         let object = bytes(object);
-        copy_in(0, source, |at| self.objects.chunk_mut(&object, at)).is_ok()
+        copy_in(source.len(), 0, source, |at| {
+            self.objects.chunk_mut(&object, at)
+        })
+        .is_ok()
     }
 
     fn read(&self, object: &Named, target: &mut [u8]) -> bool {
         let object = bytes(object);
-        copy_out(0, target, |at| self.objects.chunk(&object, at)).is_ok()
+        copy_out(target.len(), 0, target, |at| {
+            self.objects.chunk(&object, at)
+        })
+        .is_ok()
     }
 
     fn other(&mut self, number: usize) {
