@@ -8,6 +8,7 @@
 //! | [`thread`] | words for each thread |
 //! | [`fork`] | memory that a forked child finds zero; [`export_register_atfork!`], for who must be called first |
 //! | [`kept`] | files that stay open in somebody else's program |
+//! | [`streams`] | the lock that a fork takes before a malloc's locks |
 //! | [`loading`] | libraries that are loaded later: [`export_dlopen!`]; a library that stays |
 //!
 //! Nothing here allocates, and nothing depends on another crate: the recorder is compiled without
@@ -21,5 +22,6 @@ pub mod kept;
 pub mod loading;
 pub mod next;
 pub mod reports;
+pub mod streams;
 pub mod system;
 pub mod thread;

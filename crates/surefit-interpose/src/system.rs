@@ -49,8 +49,6 @@ pub const F_DUPFD_CLOEXEC: c_int = 1030;
 pub const CLOCK_MONOTONIC: c_int = 1;
 pub const CLOCK_PROCESS_CPUTIME_ID: c_int = 2;
 pub const CLOCK_MONOTONIC_COARSE: c_int = 6;
-/// Rounds in which the C library calls destructors of keys when a thread ends.
-pub const PTHREAD_DESTRUCTOR_ITERATIONS: usize = 4;
 pub const FUTEX_WAIT_PRIVATE: c_int = 128;
 pub const FUTEX_WAKE_PRIVATE: c_int = 129;
 #[cfg(target_arch = "x86_64")]

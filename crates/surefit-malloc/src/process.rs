@@ -3,7 +3,8 @@
 //! ```text
 //! library begins    registers its fork handlers before all others; it stays loaded
 //! first call        choose addresses, read the variables, make the heap in its first pages       (one thread)
-//! before a fork     all locks of the heap are taken; after it they are released in both processes
+//! before a fork     all locks of the heap are taken, behind that of the list of streams; after it they
+//!                   are released in both processes
 //! end               nothing: other threads, and destructors, still use the heap
 //! ```
 //! # Invariants
@@ -17,7 +18,7 @@ use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 use lock_api::Mutex;
 use surefit_direct::shared::{Local, Settings, SharedDirect, Units};
 use surefit_interpose::loading::keep_loaded;
-use surefit_interpose::system;
+use surefit_interpose::{streams, system};
 
 use crate::errors;
 use crate::lock::Futex;
@@ -135,6 +136,7 @@ pub fn prepare_forks() {
 }
 
 extern "C" fn begins() {
+    streams::find();
     prepare_forks();
     // Threads that end call it, and so do forks.
     let begins: extern "C" fn() = begins;
@@ -244,6 +246,7 @@ fn each_variable(mut look: impl FnMut(&[u8])) {
 /// Nobody makes the heap until the fork is over: so the locks that are taken before it are those
 /// released after it, in both processes.
 unsafe extern "C" fn before_fork() {
+    streams::lock();
     core::mem::forget(PROCESS.begins.lock());
     if let Some(heap) = heap_if_begun() {
         heap.before_fork();
@@ -268,4 +271,10 @@ fn after_fork(is_child: bool) {
     }
     // SAFETY: locked by `before_fork`.
     unsafe { PROCESS.begins.force_unlock() };
+    if is_child {
+        streams::reset();
+    } else {
+        // SAFETY: as above, in this thread.
+        unsafe { streams::unlock() };
+    }
 }

@@ -2,10 +2,9 @@
 //!
 //! ```text
 //! first call of a thread    joins: the instance's address into a word of the thread
-//! each allocation           compares the address with zero, and nothing else
-//! each free                 that too, and the instance's number with that of the page's instance
-//! the thread ends           leaves in the last round of destructors, so that all others have an instance
-//! after that                calls of the C library for the thread go through a group, under its lock
+//! each call                 compares the address with zero, and nothing else
+//! the thread ends           leaves, in the first round of destructors of keys that finds ours set
+//! after that                later destructors, and the C library, go through a group, under its lock
 //! ```
 //! Threads that share instances (`SUREFIT_SHARING`), or for which none is left, always go through a
 //! group.
@@ -71,7 +70,7 @@ fn join(heap: &'static Heap) -> Option<ManuallyDrop<Own<'static>>> {
     };
     set_own(joined.into_raw());
     // After the word is set: the C library may allocate.
-    stay(1);
+    stay();
     own()
 }
 
@@ -84,7 +83,7 @@ fn key() -> Option<c_uint> {
         return Some(key);
     }
     let mut key = 0;
-    // SAFETY: a place for the key; the destructor takes what `stay` sets.
+    // SAFETY: a place for the key; the destructor takes any value.
     if unsafe { system::pthread_key_create(&raw mut key, Some(ends)) } != 0 {
         return None;
     }
@@ -92,20 +91,19 @@ fn key() -> Option<c_uint> {
     Some(first.map_or_else(|other| other - 1, |_| key))
 }
 
-/// Registers [`ends`], with a number, to be called when this thread ends.
-fn stay(round: usize) {
+/// Has [`ends`] called when this thread ends, in the round of destructors that comes next: also if
+/// the thread's first call is made by the destructor of another key, for which this one's round is
+/// over. Only what first allocates in the last round keeps its instance for ever.
+fn stay() {
     if let Some(key) = key() {
         // SAFETY: the key was made. If it fails, the instance stays with the thread that ended.
-        unsafe { system::pthread_setspecific(key, without_provenance(round)) };
+        unsafe { system::pthread_setspecific(key, without_provenance(1)) };
     }
 }
 
-/// Called by the C library for a thread that ends, in each round of destructors that finds the key
-/// set.
-unsafe extern "C" fn ends(round: *mut c_void) {
-    if round.addr() < system::PTHREAD_DESTRUCTOR_ITERATIONS {
-        stay(round.addr() + 1);
-    } else if let Some(own) = own() {
+/// Called by the C library for a thread that ends.
+unsafe extern "C" fn ends(_value: *mut c_void) {
+    if let Some(own) = own() {
         set_none();
         GROUP.set(1);
         drop(ManuallyDrop::into_inner(own));

@@ -29,6 +29,9 @@ use super::source::Source;
 /// Instances shared by threads that have none of their own, each under a lock.
 pub const GROUPS: usize = 8;
 
+/// Milliseconds before somebody is to look at free memory, at most: a quarter of the longest delay.
+const LONGEST_WAIT: u32 = 1 << 30;
+
 /// What all threads share. It lies at the base of the region.
 pub(super) struct Common<L, S> {
     memory: Memory,
@@ -276,7 +279,8 @@ impl<L: RawMutex, S: Source> Common<L, S> {
     #[cold]
     fn look_now(&self) {
         let now = self.source.now();
-        if now.wrapping_sub(self.look_at.load(Ordering::Relaxed)) >= 1 << 31 {
+        let left = self.look_at.load(Ordering::Relaxed).wrapping_sub(now);
+        if (1..=LONGEST_WAIT).contains(&left) {
             return;
         }
         // Who has the lock looks itself, or the next one does.
@@ -448,10 +452,27 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         is_idle
     }
 
+    /// Gives back what the instances of groups keep without objects.
+    pub(super) fn trim_groups(&self) {
+        for (number, group) in (1..).zip(&self.groups) {
+            let _guard = group.lock();
+            let own = self.instance(number);
+            // Of a group without a call nothing was written.
+            if own.number() != 0 {
+                self.empty_free_lists(own);
+                self.deliver_all(own);
+                let _nobody_else = self.checking();
+                self.trim(own);
+            }
+        }
+    }
+
     /// Leaves an instance: its remote frees are delivered, and memory that it does not need is
     /// given back.
     pub(super) fn leave(&self, own: &Instance) {
         self.empty_free_lists(own);
+        // Who takes the instance next asked nothing about moves.
+        Class::all().for_each(|class| own.free_list(class).pass_by_no_more());
         self.deliver_all(own);
         let nobody_else = self.checking();
         self.trim(own);

@@ -121,6 +121,14 @@ impl<'i> FreeList<'i> {
         self.counts.set(NO_FREES);
     }
 
+    /// Has frees go into it again from when it is filled, if they went into pages. It is empty.
+    pub(super) fn pass_by_no_more(self) {
+        debug_assert!(self.is_empty());
+        if self.is_passed_by() {
+            self.counts.set(0);
+        }
+    }
+
     /// L1, if it holds `held`.
     pub(super) fn is_sound(self, class: Class, held: usize) -> bool {
         let counts = self.counts.get();

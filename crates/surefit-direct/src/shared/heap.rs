@@ -286,11 +286,12 @@ impl<L: RawMutex + Sync, S: Source> SharedDirect<'_, L, S> {
         self.common().pool.lock().set_delay(delay);
     }
 
-    /// Gives all free memory back to the source at once, and what idle instances keep. Returns the
-    /// bytes of free runs that went back.
+    /// Gives all free memory back to the source at once, and what idle instances and groups keep.
+    /// Returns the bytes of free runs that went back. It waits for calls of groups, so the function
+    /// of [`grouped`](SharedDirect::grouped) must not call it.
     ///
     /// # Complexity
-    /// Linear in the free runs and instances.
+    /// Linear in the free runs and instances, and in what other threads freed of them.
     #[expect(
         clippy::must_use_candidate,
         reason = "the bytes are for who wants to know"
@@ -300,6 +301,7 @@ impl<L: RawMutex + Sync, S: Source> SharedDirect<'_, L, S> {
         for instance in common.joined() {
             common.tidy(instance);
         }
+        common.trim_groups();
         let units = common
             .pool
             .lock()

@@ -66,6 +66,17 @@ pub(super) struct Pool {
     refused: u64,
 }
 
+/// Where units may come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Room {
+    /// The limit forbids them.
+    Nowhere,
+    /// Free runs that hold memory already.
+    Dirty,
+    /// Any free units.
+    Anywhere,
+}
+
 /// Numbers of a pool, in units.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct PoolCounts {
@@ -163,10 +174,17 @@ impl Pool {
     ) -> Option<Taken> {
         let skipped = u32::try_from(align.div_ceil(UNIT_BYTES) - 1).ok()?;
         let all = units.checked_add(skipped)?;
-        let possible = all < memory.units() && self.within_limit(memory, source, units);
+        let room = if all < memory.units() {
+            self.room(memory, source, units)
+        } else {
+            Room::Nowhere
+        };
         let dirty = self.dirty.units();
         let mut taken = None;
-        if possible {
+        if room == Room::Dirty {
+            taken = self.take_dirty(memory, units, all, align);
+        }
+        if room == Room::Anywhere {
             let sparse = self.expects_sparse(units);
             if !sparse {
                 taken = self.take_dirty(memory, units, all, align);
@@ -191,17 +209,24 @@ impl Pool {
         taken
     }
 
-    /// Whether so many units more are within the limit; gives free memory back first if that helps.
-    fn within_limit<S: Source>(&mut self, memory: &Memory, source: &S, units: u32) -> bool {
+    /// Where so many units more may come from, within the limit; gives free memory back first if
+    /// that helps.
+    fn room<S: Source>(&mut self, memory: &Memory, source: &S, units: u32) -> Room {
         // What is on its way back needs no memory any more.
         let after = self.used.saturating_add(u64::from(units));
         if after > self.limit {
-            return false;
+            return Room::Nowhere;
         }
-        if after.saturating_add(self.dirty.units()) > self.limit {
+        let is_over = |pool: &Self| after.saturating_add(pool.dirty.units()) > pool.limit;
+        if is_over(self) {
             self.purge_all(memory, source);
         }
-        true
+        // The system may have taken nothing: of locked memory, for example.
+        if is_over(self) {
+            Room::Dirty
+        } else {
+            Room::Anywhere
+        }
     }
 
     /// Takes units out of a dirty run of `all` units.
@@ -423,7 +448,7 @@ impl Pool {
         let had = memory.record(start).units.get();
         let more = units - had;
         let end = memory.after(start, had);
-        if !self.within_limit(memory, source, more) {
+        if self.room(memory, source, more) != Room::Anywhere {
             return false;
         }
         let dirty = self.dirty.units();

@@ -57,8 +57,9 @@ pub unsafe trait Source: Debug + Sync {
         false
     }
 
-    /// The pages and large objects hold more than the soft limit now. The thread whose call did it
-    /// is at the call's end: nothing is locked, and this may allocate and free.
+    /// The pages and large objects hold more than the soft limit now. The thread whose call did it,
+    /// or one that calls at the same time, is at the end of a call: nothing is locked, and this may
+    /// allocate and free.
     fn above(&self) {}
 
     /// Milliseconds since any moment, for the delay before memory is given back. They may wrap.

@@ -90,6 +90,17 @@ fn threads_do_too_while_each_free_is_checked() {
 }
 
 #[test]
+fn threads_whose_first_call_is_late_leave_nothing_behind() {
+    assert_done("late", &[], &[]);
+}
+
+#[test]
+fn a_fork_waits_for_streams_before_it_has_the_heap() {
+    assert_done("forks_streams", &[], &[]);
+    assert_done("forks_streams", &[("SUREFIT_SHARING", "2")], &[]);
+}
+
+#[test]
 fn a_child_of_a_process_with_threads_uses_what_it_inherits() {
     assert_done("forks", &[], &[]);
 }

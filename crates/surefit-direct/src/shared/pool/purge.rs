@@ -36,6 +36,8 @@ const LOOKED_AT_ONCE: usize = 256;
 pub(in crate::shared) const LEAST_SPARSE: u32 = 512;
 /// Of the most units ever used, the part that stays in addition if it was wanted again.
 const WANTED_PART: u64 = 8;
+/// Milliseconds by which the clock of another thread may be ahead.
+const AHEAD: u32 = 60_000;
 /// Delays in which all that was wanted is forgotten.
 const FORGOTTEN_AFTER: u64 = 32;
 
@@ -126,7 +128,7 @@ impl Pool {
     /// Notes that units were taken when there were so many dirty ones: of a large object, those
     /// that were not are wanted again, unless more units are used now than ever.
     pub(super) fn want(&mut self, units: u32, dirty_before: u64) {
-        if self.expects_sparse(units) {
+        if self.delay == 0 || self.expects_sparse(units) {
             return;
         }
         let units = u64::from(units);
@@ -185,7 +187,8 @@ impl Pool {
             return outgoing;
         }
         let passed = now.wrapping_sub(self.looked_last);
-        if passed < self.delay.div_ceil(4) {
+        // Another thread, which read its clock later, may have looked already.
+        if passed < self.delay.div_ceil(4) || passed > u32::MAX - AHEAD {
             return outgoing;
         }
         self.looked_last = now;
@@ -194,7 +197,7 @@ impl Pool {
         let mut old = [Span::NONE; PURGED_AT_ONCE];
         // Another thread's clock may have been read later: then the run is not old.
         let age = |run: &Span| now.wrapping_sub(stamp_of(memory, *run));
-        let is_old = |run: &Span| (self.delay..1 << 31).contains(&age(run));
+        let is_old = |run: &Span| (self.delay..=u32::MAX - AHEAD).contains(&age(run));
         let found = self.dirty.each(memory).take(LOOKED_AT_ONCE).filter(is_old);
         for (place, run) in old.iter_mut().zip(found) {
             *place = run;

@@ -112,7 +112,26 @@ fn groups_keep_nothing_of_each_other() {
         heap.grouped(group + 1, |local| free(local, object))
             .unwrap();
     }
-    (0..GROUPS).for_each(|group| heap.grouped(group, |local| local.trim()));
+    heap.purge();
     check(&heap);
     assert_eq!((heap.stats().allocated, heap.stats().active), (0, 0));
+}
+
+#[test]
+fn who_takes_an_instance_asked_nothing_about_moves() {
+    let mut memory = region(4 << 20);
+    let heap: Heap<'_, Fixed> = SharedDirect::new(&mut memory, SETTINGS).unwrap();
+    let local = heap.join().unwrap();
+    let objects: Vec<_> = (0..300).map(|_| local.allocate(64, 16).unwrap()).collect();
+    local.defrag_hint(objects[0], 4);
+    assert_eq!(list_of(&local, &heap, 64), 0);
+    let number = local.number();
+    drop(local);
+    let next = heap.join().unwrap();
+    assert_eq!(next.number(), number);
+    // The first one fills the list.
+    free(&next, next.allocate(64, 16).unwrap()).unwrap();
+    free(&next, objects[0]).unwrap();
+    assert_eq!(next.allocate(64, 16), Some(objects[0]));
+    check(&heap);
 }

@@ -22,6 +22,7 @@ pub(super) struct Shared {
     now: AtomicU32,
     told: AtomicU32,
     is_sparse: AtomicBool,
+    is_pinned: AtomicBool,
     purged: AtomicUsize,
     committed: AtomicUsize,
     commits: AtomicUsize,
@@ -84,6 +85,11 @@ impl Counted {
         self.shared.is_sparse.store(is_sparse, Ordering::Relaxed);
     }
 
+    /// Says that no memory can be taken back, or that it can.
+    pub(super) fn set_pinned(&self, is_pinned: bool) {
+        self.shared.is_pinned.store(is_pinned, Ordering::Relaxed);
+    }
+
     pub(super) fn fail_at(&self, commit: usize) {
         self.shared.fails_at.store(commit, Ordering::Relaxed);
     }
@@ -141,6 +147,9 @@ unsafe impl Source for &Shared {
     }
 
     unsafe fn purge(&self, at: NonNull<u8>, bytes: usize) -> bool {
+        if self.is_pinned.load(Ordering::Relaxed) {
+            return false;
+        }
         if self.stop.load(Ordering::SeqCst) == STOPS {
             self.stop.store(STOPPED, Ordering::SeqCst);
             for _ in 0..100 {

@@ -91,3 +91,70 @@ fn an_instance_for_which_there_is_no_memory_is_refused_until_there_is() {
     drop(again);
     check(&heap);
 }
+
+#[test]
+fn memory_that_the_source_cannot_take_back_counts_for_the_limit() {
+    let source = Counted::new(64 << 20);
+    let heap = source.heap(SETTINGS);
+    let local = heap.join().unwrap();
+    source.set_pinned(true);
+    heap.set_limit(5 << 20);
+    let first = local.allocate(3 << 20, 16).unwrap();
+    let between = local.allocate(100_000, 16).unwrap();
+    free(&local, first).unwrap();
+    assert_eq!(local.allocate(4 << 20, 16), None);
+    let held = |heap: &SharedDirect<'_, RawMutex, _>| heap.stats().active + heap.stats().dirty;
+    assert!(held(&heap) <= 5 << 20);
+    // What is there already serves.
+    let again = local.allocate(3 << 20, 16).unwrap();
+    free(&local, again).unwrap();
+    source.set_pinned(false);
+    let longer = local.allocate(4 << 20, 16).unwrap();
+    assert!(held(&heap) <= 5 << 20);
+    for object in [between, longer] {
+        free(&local, object).unwrap();
+    }
+    check(&heap);
+}
+
+#[test]
+fn without_a_delay_nothing_free_stays() {
+    let source = Counted::new(64 << 20);
+    let settings = Settings {
+        delay: 0,
+        ..SETTINGS
+    };
+    let heap = source.heap(settings);
+    let local = heap.join().unwrap();
+    let most = local.allocate(8 << 20, 16).unwrap();
+    free(&local, most).unwrap();
+    for _ in 0..3 {
+        let object = local.allocate(1 << 20, 16).unwrap();
+        free(&local, object).unwrap();
+        assert_eq!(heap.stats().dirty, 0);
+    }
+    check(&heap);
+}
+
+#[test]
+fn clocks_that_differ_and_long_pauses_forget_nothing_and_keep_nothing() {
+    let source = Counted::new(64 << 20);
+    let settings = Settings {
+        delay: 100,
+        ..SETTINGS
+    };
+    let heap = source.heap(settings);
+    let local = heap.join().unwrap();
+    let free_one = |bytes| free(&local, local.allocate(bytes, 16).unwrap()).unwrap();
+    source.pass(1000);
+    free_one(1 << 20);
+    // A clock that was read three milliseconds before another thread looked.
+    source.pass(u32::MAX - 2);
+    free_one(100_000);
+    assert!(heap.stats().dirty >= 1 << 20, "it is not due");
+    // 25 days.
+    source.pass(1 << 31);
+    free_one(100_000);
+    assert!(heap.stats().dirty < 1 << 20, "{}", heap.stats().dirty);
+    check(&heap);
+}
