@@ -12,6 +12,7 @@
 //! | `words` | the widths of words that were compiled in |
 //! | `raw` | malloc and its family over a region |
 //! | `pooled` | raw heaps whose bytes are known from a demand |
+//! | `slack` | heaps that are told their demand, and move fewer objects |
 //! | `stats` | what a heap reports |
 //! | `panicked` | what a panic does without the standard library |
 //!
@@ -20,7 +21,8 @@
 //! - `panic-handler`: for programs without it. A panic calls `surefit_panicked`, which the program
 //!   defines and which does not return.
 //! - `direct`, `tiny`, `tlsf`, `segregated` (default: all): the kinds of heaps of raw pointers.
-//! - `pieces`, `holes`, `many-classes`, `strerror` (default): what a small image leaves out; see
+//! - `pooled` (default): raw heaps whose bytes are known from a demand.
+//! - `pieces`, `holes`, `slack`, `many-classes`, `strerror` (default): what a small image leaves out; see
 //!   README.md.
 //! - `words16`, `words24`, `words32` (default: all): the widths of words that heaps may have.
 #![cfg_attr(docsrs, feature(doc_cfg))]

@@ -14,7 +14,7 @@
 //!   A): takes claims and numbers from the `portable-atomic` crate. The program chooses there how
 //!   they work, by that crate's feature `critical-section` or `unsafe-assume-single-core`. Without
 //!   this feature, claims and numbers use loads and stores alone; that is as sound, but it may
-//!   refuse callers that meet. The feature does not change other targets.
+//!   refuse callers that call at the same moment. The feature does not change other targets.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![no_std]
 #![deny(

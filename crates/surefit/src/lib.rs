@@ -27,8 +27,9 @@
 //! | `holes` | yes | bounds in holes, unbounded heaps, `Config::DEFAULT`; without it a bound is in pages | flash |
 //! | `many-classes` | yes | up to 128 size-classes, as in `Config::DEFAULT` and `direct::Standard`; without it up to 32 | flash |
 //! | `pieces` | yes | byte objects in pieces; without it they have at most a page | flash |
+//! | `slack` | yes | `compact::Heap::with_slack`: bytes that the demand leaves over become fewer moves; includes `holes` | flash |
 //! | `derive` | no | `#[derive(Immutable)]` for objects that are pinned, `#[derive(Trace)]` for collected ones | procedural macros are built |
-//! | `std` | no | `compact::shared::PerThread`; `HashMap` and `HashSet` in collected objects; includes `alloc` | the crate `thread_local`; needs `std` |
+//! | `std` | no | `compact::Heap::boxed`, a heap that owns its memory; cursors as `std::io`; `compact::shared::PerThread`; `HashMap` and `HashSet` in collected objects; includes `alloc` | the crate `thread_local`; needs `std` |
 //! | `os` | no | `compact::os`: a heap that grows and shrinks with its demand, between two limits | the crates `surefit-os` and `libc`; needs `std` and Linux |
 //! | `locked` | no | [`Locked`]: a raw-pointer heap behind a lock, as `#[global_allocator]` | the crate `lock_api` |
 //! | `allocator-api2` | no | collections in a `Locked` heap of their own: `Vec::new_in`; includes `locked` | the crate `allocator-api2` 0.2 |

@@ -268,6 +268,25 @@ fn a_heap() -> Done {
 }
 
 #[test]
+fn a_heap_of_keys() -> Done {
+    use surefit::compact::Config;
+    use surefit::{Page16K, Region};
+
+    static CONFIG: Config = Config::DEFAULT;
+    static MEMORY: Region<{ 1 << 20 }, Page16K> = Region::new();
+
+    use surefit::compact::KeyHeap;
+
+    let mut heap: KeyHeap = KeyHeap::new(MEMORY.take().expect("taken once"), &CONFIG)?;
+    let station = heap.insert([48.2, 16.4])?;
+    let copy = station; // two names of one object
+    heap.get_mut(copy)?[1] = 16.5;
+    assert_eq!(heap.remove(station)?, [48.2, 16.5]);
+    assert!(heap.get(copy).is_err()); // stale: never another object
+    Ok(())
+}
+
+#[test]
 fn a_certified_heap() -> Done {
     use surefit::compact::certify::{Demand, region_bytes};
     use surefit::compact::{Config, Heap, Wide};
