@@ -5,13 +5,25 @@
 //! itself, valgrind counts every byte.
 //!
 //! Functions are named by their whole path, or by `*NAME`: callgrind 3.19 does not see the end of a
-//! call that `*NAME*` names twice. A function that ends with a call never returns for valgrind.
+//! call that `*NAME*` names twice.
 
 use std::process::Command;
 
 use anyhow::{Context, Result};
 
 use surefit_measure::child;
+
+/// The path of [`call`], as valgrind knows it.
+pub(crate) const CALL: &str = concat!(module_path!(), "::call");
+
+/// Makes a call that valgrind counts. There is only this one: the compiler makes one function of two
+/// that do the same, and valgrind knows it by the other name. It looks at something last, because a
+/// function that ends with a call never returns for valgrind.
+#[inline(never)]
+pub(crate) fn call(call: &mut dyn FnMut()) {
+    call();
+    std::hint::black_box(());
+}
 
 /// No copy is long enough for an instruction that repeats itself.
 const BY_VECTORS: &str = "glibc.cpu.x86_rep_movsb_threshold=1073741824:\

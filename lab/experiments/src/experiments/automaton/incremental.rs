@@ -13,6 +13,8 @@ use clap::ValueEnum;
 use surefit_models::papers::automaton::Counting;
 use surefit_models::{Label, SizeClass, ours, papers};
 
+use super::symbolic::{self, Edge};
+
 /// The most states that are drawn; no one reads more.
 const MOST_STATES: usize = 5000;
 
@@ -31,6 +33,18 @@ pub(crate) enum Incremental {
 /// Too many states.
 pub(crate) fn dot<C: SizeClass>(rules: &C::Rules, title: &str) -> Result<String> {
     Ok(Diagram::<C>::explore(rules)?.to_dot(rules, title))
+}
+
+/// The diagram of a class with symbols for its states, as Graphviz text: by h, by n, and by whether
+/// moves and emptying pages are there.
+///
+/// # Errors
+/// Too many states.
+pub(crate) fn symbols<C: SizeClass>(rules: &C::Rules, title: &str) -> Result<String> {
+    let diagram = Diagram::<C>::explore(rules)?;
+    symbolic::drawn(title, diagram.symbolic(rules), |label| {
+        label.split(' ').any(copies)
+    })
 }
 
 /// The papers' class of at most κ not-full pages, as the original counts.
@@ -129,11 +143,25 @@ impl<C: SizeClass> Diagram<C> {
             line(&format!("  {{ rank=same;{} }}", nodes.collect::<String>()));
         }
         for (from, to, label) in &self.edges {
-            let style = if copies(label) { ", style=dashed" } else { "" };
+            let copies = label.to_string().split(' ').any(copies);
+            let style = if copies { ", style=dashed" } else { "" };
             line(&format!("  s{from} -> s{to} [label=\"{label}\"{style}];"));
         }
         line("}");
         text
+    }
+
+    /// The edges between classes of states.
+    fn symbolic(&self, rules: &C::Rules) -> BTreeSet<Edge> {
+        let names: Vec<_> = self
+            .states
+            .iter()
+            .map(|state| class(state, rules))
+            .collect();
+        let edges = self.edges.iter();
+        edges
+            .map(|(from, to, label)| (names[*from].clone(), names[*to].clone(), label.to_string()))
+            .collect()
     }
 
     /// The states by live page-blocks.
@@ -146,10 +174,24 @@ impl<C: SizeClass> Diagram<C> {
     }
 }
 
-/// Whether bytes are copied in the section.
-fn copies(label: &Label) -> bool {
-    let copying = ["F2", "F3", "begin", "step", "final step", "help"];
-    label.0.iter().any(|word| copying.contains(word))
+/// The class of a state: κ is what its bound allows.
+fn class<C: SizeClass>(state: &C, rules: &C::Rules) -> String {
+    let found = state.measured(rules);
+    let live = if state.live() == 0 { "h = 0" } else { "h > 0" };
+    let held = match found.held {
+        0 => "n = 0",
+        held if held < found.allowed => "0 < n < κ",
+        held if held == found.allowed => "n = κ",
+        _ => "n > κ",
+    };
+    let moves = if found.calls == 0 { "" } else { ", a move" };
+    let emptying = if found.emptying == 0 { "" } else { ", e > 0" };
+    format!("{live}, {held}{moves}{emptying}")
+}
+
+/// Whether bytes are copied in a section with this word.
+fn copies(word: &str) -> bool {
+    ["F2", "F3", "begin", "step", "help"].contains(&word)
 }
 
 /// What every section that may come next leads to.
@@ -220,6 +262,23 @@ mod tests {
             "return", "step",
         ];
         assert_eq!(words::<ours::Class>(&rules), BTreeSet::from(all));
+    }
+
+    #[test]
+    fn with_symbols_only_a_class_with_a_move_has_emptying_pages() {
+        let rules = papers_rules(1, papers::Order::Original, SIZE);
+        let diagram = Diagram::<papers::Class>::explore(&rules).expect("few states");
+        let edges = diagram.symbolic(&rules);
+        let names: BTreeSet<_> = edges.iter().map(|(from, ..)| from.as_str()).collect();
+        assert!(names.contains("h = 0, n = 0") && names.contains("h > 0, n = κ"));
+        assert!(names.iter().any(|name| name.contains("e > 0")), "{names:?}");
+        let emptying = names.iter().filter(|name| name.contains("e > 0"));
+        for name in emptying {
+            assert!(name.contains("a move"), "{name}");
+        }
+        assert!(names.len() < diagram.states.len() / 4, "{names:?}");
+        let text = symbols::<papers::Class>(&rules, "a title").expect("few states");
+        assert!(text.contains("style=dashed") && text.ends_with("}\n"));
     }
 
     #[test]

@@ -9,6 +9,7 @@
 //! surefit experiment automaton --pi 4 --k 2 | dot -Tsvg > automaton.svg
 //! surefit experiment automaton --pi 3 --k 1 --incremental paper | dot -Tsvg > incremental.svg
 //! surefit experiment automaton --pi 4 --draw symbols | dot -Tsvg > symbols.svg
+//! surefit experiment automaton --pi 3 --draw symbols --incremental paper | dot -Tsvg > symbols.svg
 //! surefit experiment automaton --pi 4 --draw page | dot -Tsvg > page.svg
 //! ```
 //! [`incremental`] draws a class whose moves take several sections, [`symbolic`] what the slides
@@ -23,12 +24,12 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 use std::str::FromStr;
 
-use anyhow::{Result, ensure};
+use anyhow::{Result, bail, ensure};
 use clap::ValueEnum;
 use surefit_compact::{Bound, Fraction, PageOrder};
-use surefit_models::{ours, papers};
+use surefit_models::{SizeClass, ours, papers};
 
-use self::incremental::{Incremental, Size, dot, our_rules, papers_rules};
+use self::incremental::{Incremental, Size, dot, our_rules, papers_rules, symbols};
 use crate::shared::size_class::{Label, Order as Policy, Rules, State};
 use surefit_measure::output;
 
@@ -58,13 +59,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "H", value_parser = clap::value_parser!(u32).range(1..=64))]
     most_live: Option<u32>,
     /// What is drawn: every state; states by h, n and κ, with guards; or the lifetime of a page
-    #[arg(
-        long,
-        value_enum,
-        default_value_t,
-        value_name = "WHAT",
-        conflicts_with = "incremental"
-    )]
+    #[arg(long, value_enum, default_value_t, value_name = "WHAT")]
     draw: Draw,
     /// Moves that take several steps: the papers' automaton, or ours
     #[arg(long, value_enum, value_name = "WHOSE")]
@@ -123,7 +118,10 @@ enum Order {
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let most_live = args.most_live.unwrap_or_else(|| args.enough_live());
     let text = match (args.incremental, args.draw) {
-        (Some(whose), _) => args.incremental(whose, most_live)?,
+        (Some(_), Draw::Page) => bail!(
+            "the lifetime of a page has source and emptying pages already; leave --incremental out"
+        ),
+        (Some(whose), draw) => args.incremental(whose, draw, most_live)?,
         (None, Draw::States) => Diagram::explore(args.rules(), most_live)?.to_dot(most_live),
         (None, Draw::Symbols) => args.symbols()?,
         (None, Draw::Page) => page_life::dot(args.pi),
@@ -191,7 +189,7 @@ impl Args {
     }
 
     /// The diagram of an incremental automaton.
-    fn incremental(&self, whose: Incremental, most_live: u32) -> Result<String> {
+    fn incremental(&self, whose: Incremental, draw: Draw, most_live: u32) -> Result<String> {
         let size = Size {
             blocks: u16::try_from(self.pi)?,
             steps: self.steps,
@@ -199,12 +197,12 @@ impl Args {
             live: u16::try_from(most_live)?,
         };
         match whose {
-            Incremental::Paper => self.papers(size),
-            Incremental::Ours => self.ours(size),
+            Incremental::Paper => self.papers(size, draw),
+            Incremental::Ours => self.ours(size, draw),
         }
     }
 
-    fn papers(&self, size: Size) -> Result<String> {
+    fn papers(&self, size: Size, draw: Draw) -> Result<String> {
         ensure!(
             self.holes.is_none() && self.frac.is_none(),
             "the papers bound not-full pages, not holes; give --k"
@@ -215,25 +213,42 @@ impl Args {
             _ => papers::Order::Original,
         };
         let title = format!(
-            "The papers' incremental automaton: κ = {most}, {}\\n\
-             . a block at rest, v the source of a move (neither used nor free), t its target (used)",
+            "The papers' incremental automaton: κ = {most}, {}",
             size.words()
         );
-        dot::<papers::Class>(&papers_rules(most, order, size), &title)
+        let blocks = "v the source of a move (neither used nor free), t its target (used)";
+        incremental::<papers::Class>(&papers_rules(most, order, size), &title, blocks, draw)
     }
 
-    fn ours(&self, size: Size) -> Result<String> {
+    fn ours(&self, size: Size, draw: Draw) -> Result<String> {
         let order = match self.order {
             Some(Order::Original) => PageOrder::Original,
             _ => PageOrder::Newest,
         };
         let bound = self.rules().bound;
-        let title = format!(
-            "Our incremental automaton: {bound}, {}\\n\
-             . a block at rest, v the block in motion (used), t its target (reserved)",
-            size.words()
-        );
-        dot::<ours::Class>(&our_rules(bound, order, size), &title)
+        let title = format!("Our incremental automaton: {bound}, {}", size.words());
+        let blocks = "v the block in motion (used), t its target (reserved)";
+        incremental::<ours::Class>(&our_rules(bound, order, size), &title, blocks, draw)
+    }
+}
+
+/// An incremental automaton: every state, with pictures that `blocks` explains, or classes of them.
+fn incremental<C: SizeClass>(
+    rules: &C::Rules,
+    title: &str,
+    blocks: &str,
+    draw: Draw,
+) -> Result<String> {
+    match draw {
+        Draw::Symbols => {
+            let title = format!(
+                "{title}\\nh live page-blocks, n what the bound counts, κ what it allows, e emptying pages"
+            );
+            symbols::<C>(rules, &title)
+        }
+        Draw::States | Draw::Page => {
+            dot::<C>(rules, &format!("{title}\\n. a block at rest, {blocks}"))
+        }
     }
 }
 

@@ -14,7 +14,29 @@ use super::Diagram;
 use crate::shared::size_class::{Label, State};
 
 /// An edge: the names of the classes of states before and after, and what happens, with its guard.
-type Edge = (String, String, String);
+pub(super) type Edge = (String, String, String);
+
+/// Symbolic edges as Graphviz text, dashed where page-blocks move: one arrow between two classes of
+/// states, and one for what moves from one to the other, because labels of several would overlap.
+///
+/// # Errors
+/// Never: a string grows.
+pub(super) fn drawn(title: &str, edges: BTreeSet<Edge>, moves: fn(&str) -> bool) -> Result<String> {
+    let mut text = format!(
+        "digraph symbolic {{\n  label=\"{title}\";\n  rankdir=LR; node [shape=box, style=rounded];\n"
+    );
+    let mut events: BTreeMap<(String, String, bool), Vec<String>> = BTreeMap::new();
+    for (from, to, label) in edges {
+        let moves = moves(&label) && from != to;
+        events.entry((from, to, moves)).or_default().push(label);
+    }
+    for ((from, to, moves), labels) in events {
+        let style = if moves { ", style=dashed" } else { "" };
+        let label = labels.join("\\n");
+        writeln!(text, "  \"{from}\" -> \"{to}\" [label=\"{label}\"{style}];")?;
+    }
+    Ok(text + "}\n")
+}
 
 impl Diagram {
     /// The symbolic edges of what was explored; κ is that of its rules.
@@ -36,23 +58,13 @@ impl Diagram {
     pub(super) fn to_symbolic_dot(&self, kappa: u32) -> Result<String> {
         let blocks = self.rules.blocks;
         let pi = if blocks == 1 { "π = 1" } else { "π > 1" };
-        let mut text = format!(
-            "digraph symbolic {{\n  label=\"A size-class, {pi}: h live page-blocks, n not-full pages, u used page-blocks \
-             of a page.\\nDrawn from π = {blocks}, κ = {kappa}.\";\n  rankdir=LR; node [shape=box, style=rounded];\n"
+        let title = format!(
+            "A size-class, {pi}: h live page-blocks, n not-full pages, u used page-blocks of a page.\\n\
+             Drawn from π = {blocks}, κ = {kappa}."
         );
-        // one arrow between two classes of states, and one for what moves from one to the other: labels
-        // of several would overlap
-        let mut events: BTreeMap<(String, String, bool), Vec<String>> = BTreeMap::new();
-        for (from, to, label) in self.symbolic(kappa) {
-            let moves = label.contains("moves") && from != to;
-            events.entry((from, to, moves)).or_default().push(label);
-        }
-        for ((from, to, moves), labels) in events {
-            let style = if moves { ", style=dashed" } else { "" };
-            let label = labels.join("\\n");
-            writeln!(text, "  \"{from}\" -> \"{to}\" [label=\"{label}\"{style}];")?;
-        }
-        Ok(text + "}\n")
+        drawn(&title, self.symbolic(kappa), |label| {
+            label.contains("moves")
+        })
     }
 }
 

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, ensure};
 
 use super::sweep::{CONFIGURATIONS, Instructions, shapes};
 use crate::shared::callgrind;
-use crate::shared::threads::probe::{Kind, SAMPLED_CALL, sample};
+use crate::shared::threads::probe::{Kind, sample};
 use surefit_measure::output;
 use surefit_measure::rounds::in_parallel;
 
@@ -58,7 +58,7 @@ pub(super) fn count() -> Result<Vec<Vec<Instructions>>> {
     let configurations: Vec<_> = (0..CONFIGURATIONS.len()).collect();
     in_parallel(&configurations, |&configuration| {
         let name = CONFIGURATIONS[configuration].0;
-        let (printed, counts) = callgrind::counted(name, SAMPLED_CALL, &[], |command| {
+        let (printed, counts) = callgrind::counted(name, callgrind::CALL, &[], |command| {
             command.args([VERB, &configuration.to_string()]);
         })?;
         most(&printed, &counts, shapes(configuration)?.len()).context(name)

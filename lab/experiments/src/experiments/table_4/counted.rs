@@ -4,7 +4,7 @@
 //! ```text
 //! chosen    of the mallocs, and of the frees: those that take longest, each at its shortest round; the first ones, which
 //!           find the heap empty; and some evenly spread
-//! child     replays the trace through one allocator under callgrind, which counts only inside `counted_call`
+//! child     replays the trace through one allocator under callgrind, which counts only inside one function
 //! ```
 //! A heap makes the same calls in every replay. A call that has most instructions and is none of
 //! the longest is missed: what is found is a bound from below, by the same rule for every
@@ -12,7 +12,6 @@
 #![deny(unsafe_code)]
 
 use std::collections::BTreeSet;
-use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -113,17 +112,6 @@ impl Pass for Counting<'_> {
     }
 }
 
-/// Makes a call that valgrind counts. It looks at something last: valgrind would not see that a
-/// function returns that ends with a call.
-#[inline(never)]
-fn counted_call(call: &mut dyn FnMut()) {
-    call();
-    black_box(());
-}
-
-/// The path of [`counted_call`], as valgrind knows it.
-const COUNTED: &str = concat!(module_path!(), "::counted_call");
-
 impl<S: Subject> Hooks<S> for Counting<'_> {
     fn call<R>(&mut self, kind: CallKind, call: impl FnOnce() -> R) -> R {
         let (at, name) = match kind {
@@ -138,7 +126,7 @@ impl<S: Subject> Hooks<S> for Counting<'_> {
         }
         self.lines.push_str(name);
         let (mut call, mut made) = (Some(call), None);
-        counted_call(&mut || made = call.take().map(|call| call()));
+        callgrind::call(&mut || made = call.take().map(|call| call()));
         made.expect("called once")
     }
 
@@ -209,7 +197,7 @@ fn counted(
     allocator: &str,
     chosen: &[Vec<u32>; 2],
 ) -> Result<[Option<u64>; 2]> {
-    let (printed, counts) = callgrind::counted(allocator, COUNTED, &[], |command| {
+    let (printed, counts) = callgrind::counted(allocator, callgrind::CALL, &[], |command| {
         command.arg(VERB).arg(file);
         command.args(is_quick.then_some("--quick"));
         command.args(["--allocator", allocator]);

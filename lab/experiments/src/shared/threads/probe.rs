@@ -8,7 +8,7 @@
 //! work      m page-blocks are allocated, 4000 random ones freed or allocated anew, all freed; the most that one call did
 //! ```
 //! Instructions are counted under valgrind, in a run of its own of the second part, in which some
-//! calls are made by [`sampled`]: a search of lists takes no lock and copies nothing.
+//! calls are made by [`callgrind::call`]: a search of lists takes no lock and copies nothing.
 //!
 //! In 1-CF the threads share the m page-blocks of all of them; in n-CF each instance has its own
 //! and its own k pages.
@@ -24,6 +24,7 @@ use surefit_os::Reservation;
 use super::heaps::{config, one_size};
 use super::lock::{Counted, counted};
 use super::worker::{ManyCf, OneCf, Worker};
+use crate::shared::callgrind;
 
 /// Random calls of which the worst is counted.
 const CALLS: usize = 4000;
@@ -98,7 +99,7 @@ enum Aim<'a> {
     Memory(&'a mut Counts),
     /// The most work of one call.
     Work(&'a mut Counts),
-    /// The same calls, some of them by [`sampled`]: their kinds.
+    /// The same calls, some of them by [`callgrind::call`]: their kinds.
     Sample(&'a mut Vec<Kind>),
 }
 
@@ -113,7 +114,7 @@ pub(crate) fn probe(shape: &Shape) -> Result<Counts> {
     Ok(counts)
 }
 
-/// Makes the calls of the second part, some of them by [`sampled`]; returns the kinds of these, in
+/// Makes the calls of the second part, some of them by [`callgrind::call`]; returns the kinds of these, in
 /// order.
 ///
 /// # Errors
@@ -122,17 +123,6 @@ pub(crate) fn sample(shape: &Shape) -> Result<Vec<Kind>> {
     let mut kinds = Vec::new();
     on_a_heap(shape, &mut Aim::Sample(&mut kinds))?;
     Ok(kinds)
-}
-
-/// The path of [`sampled`], as valgrind knows it.
-pub(crate) const SAMPLED_CALL: &str = concat!(module_path!(), "::sampled");
-
-/// Makes one call that valgrind counts. It looks at something last: valgrind would not see that a
-/// function returns that ends with a call.
-#[inline(never)]
-fn sampled(call: &mut dyn FnMut()) {
-    call();
-    std::hint::black_box(());
 }
 
 fn on_a_heap(shape: &Shape, aim: &mut Aim<'_>) -> Result<()> {
@@ -357,7 +347,7 @@ impl Calls for Sampling<'_> {
         }
         self.kinds.push(Kind::Malloc);
         let mut made = None;
-        sampled(&mut || made = Some(worker.allocate(bytes)));
+        callgrind::call(&mut || made = Some(worker.allocate(bytes)));
         Ok(made.expect("called once")?)
     }
 
@@ -373,7 +363,7 @@ impl Calls for Sampling<'_> {
         }
         self.kinds.push(Kind::Free);
         let (mut object, mut freed) = (Some(object), None);
-        sampled(&mut || freed = object.take().map(|object| worker.free(object, bytes)));
+        callgrind::call(&mut || freed = object.take().map(|object| worker.free(object, bytes)));
         Ok(freed.expect("called once")?)
     }
 }
