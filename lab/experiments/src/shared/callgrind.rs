@@ -16,9 +16,9 @@ use surefit_measure::child;
 /// The path of [`call`], as valgrind knows it.
 pub(crate) const CALL: &str = concat!(module_path!(), "::call");
 
-/// Makes a call that valgrind counts. There is only this one: the compiler makes one function of two
-/// that do the same, and valgrind knows it by the other name. It looks at something last, because a
-/// function that ends with a call never returns for valgrind.
+/// Makes a call that valgrind counts. There is only this one: the compiler makes one function of
+/// two that do the same, and valgrind knows it by the other name. It looks at something last,
+/// because a function that ends with a call never returns for valgrind.
 #[inline(never)]
 pub(crate) fn call(call: &mut dyn FnMut()) {
     call();
