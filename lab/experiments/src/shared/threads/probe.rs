@@ -114,8 +114,8 @@ pub(crate) fn probe(shape: &Shape) -> Result<Counts> {
     Ok(counts)
 }
 
-/// Makes the calls of the second part, some of them by [`callgrind::call`]; returns the kinds of these, in
-/// order.
+/// Makes the calls of the second part, some of them by [`callgrind::call`]; returns the kinds of
+/// these, in order.
 ///
 /// # Errors
 /// As [`probe`].
