@@ -130,6 +130,7 @@ crates/surefit-interpose/src/kept.rs
 crates/surefit-interpose/src/loading.rs
 crates/surefit-interpose/src/next.rs
 crates/surefit-interpose/src/reports.rs
+crates/surefit-interpose/src/streams.rs
 crates/surefit-interpose/src/system.rs
 crates/surefit-interpose/src/thread.rs
 crates/surefit-locked/src/collections.rs

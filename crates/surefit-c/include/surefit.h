@@ -715,8 +715,8 @@ enum surefit_status surefit_raw_stats_get(struct surefit_raw *raw, struct surefi
 
 // As surefit_heap_init, of a heap that may leave as many holes as `slack` bytes of pages hold,
 // wherever they are, in place of those that the configuration allows each size-class. A free
-// moves an object only if no slack is left, and then one page-block at most. A region that has
-// more bytes than its demand needs so becomes fewer moves: see surefit_slack_bytes.
+// moves an object only if no slack is left, and then one page-block at most. So a region with more
+// bytes than its demand needs costs fewer moves: see surefit_slack_bytes.
 //
 // Where the configuration bounds classes in not-full pages, slack means nothing. A library built
 // without the feature `slack` does not have this function.

@@ -22,8 +22,8 @@
 //!   defines and which does not return.
 //! - `direct`, `tiny`, `tlsf`, `segregated` (default: all): the kinds of heaps of raw pointers.
 //! - `pooled` (default): raw heaps whose bytes are known from a demand.
-//! - `pieces`, `holes`, `slack`, `many-classes`, `strerror` (default): what a small image leaves out; see
-//!   README.md.
+//! - `pieces`, `holes`, `slack`, `many-classes`, `strerror` (default): what a small image leaves
+//!   out; see README.md.
 //! - `words16`, `words24`, `words32` (default: all): the widths of words that heaps may have.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(not(any(test, feature = "std")), no_std)]

@@ -72,8 +72,9 @@ impl SurefitMalloc {
 
     /// Registers a function that is called each time the heap rises above the soft limit. A thread
     /// calls it at the end of a call of the heap, with no lock held: the one whose call crossed the
-    /// limit, or another that calls at the same time. The function may allocate and free. It is called again only after the heap has fallen by
-    /// 1/32 below the limit. Several threads may run it at once. `None`: no function.
+    /// limit, or another that calls at the same time. The function may allocate and free. It is
+    /// called again only after the heap has fallen by 1/32 below the limit. Several threads may run
+    /// it at once. `None`: no function.
     ///
     /// Returns `false`, and changes nothing, if there is no memory for it. Each call uses 16 bytes,
     /// which are never freed.

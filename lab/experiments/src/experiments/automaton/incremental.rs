@@ -13,7 +13,7 @@ use clap::ValueEnum;
 use surefit_models::papers::automaton::Counting;
 use surefit_models::{Label, SizeClass, ours, papers};
 
-use super::symbolic::{self, Edge};
+use super::arrows::{Edge, drawn};
 
 /// The most states that are drawn; no one reads more.
 const MOST_STATES: usize = 5000;
@@ -42,7 +42,7 @@ pub(crate) fn dot<C: SizeClass>(rules: &C::Rules, title: &str) -> Result<String>
 /// Too many states.
 pub(crate) fn symbols<C: SizeClass>(rules: &C::Rules, title: &str) -> Result<String> {
     let diagram = Diagram::<C>::explore(rules)?;
-    symbolic::drawn(title, diagram.symbolic(rules), |label| {
+    drawn(title, diagram.symbolic(rules), |label| {
         label.split(' ').any(copies)
     })
 }

@@ -15,6 +15,7 @@
 //! [`incremental`] draws a class whose moves take several sections, [`symbolic`] what the slides
 //! draw, and [`page_life`] the lifetime of a page.
 
+mod arrows;
 mod incremental;
 mod page_life;
 mod symbolic;

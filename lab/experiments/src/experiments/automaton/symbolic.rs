@@ -5,38 +5,13 @@
 //! page that an edge is about. Every edge is one that some state of a small class takes: classes of
 //! states and guards are read off the states before and after.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
+use std::collections::BTreeSet;
 
 use anyhow::Result;
 
 use super::Diagram;
+use super::arrows::{Edge, drawn};
 use crate::shared::size_class::{Label, State};
-
-/// An edge: the names of the classes of states before and after, and what happens, with its guard.
-pub(super) type Edge = (String, String, String);
-
-/// Symbolic edges as Graphviz text, dashed where page-blocks move: one arrow between two classes of
-/// states, and one for what moves from one to the other, because labels of several would overlap.
-///
-/// # Errors
-/// Never: a string grows.
-pub(super) fn drawn(title: &str, edges: BTreeSet<Edge>, moves: fn(&str) -> bool) -> Result<String> {
-    let mut text = format!(
-        "digraph symbolic {{\n  label=\"{title}\";\n  rankdir=LR; node [shape=box, style=rounded];\n"
-    );
-    let mut events: BTreeMap<(String, String, bool), Vec<String>> = BTreeMap::new();
-    for (from, to, label) in edges {
-        let moves = moves(&label) && from != to;
-        events.entry((from, to, moves)).or_default().push(label);
-    }
-    for ((from, to, moves), labels) in events {
-        let style = if moves { ", style=dashed" } else { "" };
-        let label = labels.join("\\n");
-        writeln!(text, "  \"{from}\" -> \"{to}\" [label=\"{label}\"{style}];")?;
-    }
-    Ok(text + "}\n")
-}
 
 impl Diagram {
     /// The symbolic edges of what was explored; κ is that of its rules.
