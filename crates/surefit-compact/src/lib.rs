@@ -54,9 +54,9 @@
 //! - `os`: `os::OsHeap`, a heap that takes its memory from the operating system as it needs it, and
 //!   gives back what it no longer needs. It costs the crate `surefit-os`, and needs `std` and
 //!   Linux.
-//! - `std`: `Heap::boxed`, a heap that owns its memory; [`shared::PerThread`], which registers every
-//!   thread on its first use; byte objects for `std::io`: cursors that read, write and seek, vectors for `writev`. It costs the crate
-//!   `thread_local`, and needs `std`.
+//! - `std`: `Heap::boxed`, a heap that owns its memory; [`shared::PerThread`], which registers
+//!   every thread on its first use; byte objects for `std::io`: cursors that read, write and seek,
+//!   vectors for `writev`. It costs the crate `thread_local`, and needs `std`.
 //! - `derive`: `#[derive(Immutable)]` of `zerocopy`, for objects that are pinned. It costs the
 //!   build of a procedural macro.
 //!

@@ -30,9 +30,8 @@ impl Function {
         let found = self.0.load(Ordering::Relaxed);
         // SAFETY: null is `None`; else it is GNU's function of that name, which takes and answers
         // nothing.
-        if let Some(function) =
-            unsafe { transmute::<*mut c_void, Option<unsafe extern "C" fn()>>(found) }
-        {
+        let function = unsafe { transmute::<*mut c_void, Option<unsafe extern "C" fn()>>(found) };
+        if let Some(function) = function {
             // SAFETY: it may be called at any time, but for `unlock`, whose callers promise that
             // they locked.
             unsafe { function() };

@@ -123,7 +123,7 @@ fn who_takes_an_instance_asked_nothing_about_moves() {
     let heap: Heap<'_, Fixed> = SharedDirect::new(&mut memory, SETTINGS).unwrap();
     let local = heap.join().unwrap();
     let objects: Vec<_> = (0..300).map(|_| local.allocate(64, 16).unwrap()).collect();
-    local.defrag_hint(objects[0], 4);
+    assert!(!local.defrag_hint(objects[0], 4));
     assert_eq!(list_of(&local, &heap, 64), 0);
     let number = local.number();
     drop(local);
