@@ -2,6 +2,7 @@
 
 use core::alloc::Layout;
 use core::mem::MaybeUninit;
+use core::ptr::NonNull;
 
 use surefit_compact::branded::BrandedHeap;
 use surefit_compact::{Config, Heap, Width};
@@ -37,10 +38,10 @@ pub trait ByteHeap: Sealed {
     #[doc(hidden)]
     fn owns(&self, bytes: &BytesOf<Self>) -> bool;
 
-    /// The bytes from an offset to the end of their piece. Panics if the object belongs to another
-    /// heap.
+    /// Of the bytes from an offset to the end of their piece, the first one, and how many there
+    /// are. Panics if the object belongs to another heap.
     #[doc(hidden)]
-    fn chunk<'a>(&'a self, bytes: &'a BytesOf<Self>, offset: usize) -> &'a [MaybeUninit<u8>];
+    fn chunk(&self, bytes: &BytesOf<Self>, offset: usize) -> (NonNull<MaybeUninit<u8>>, usize);
 
     /// As `chunk`, but mutable.
     #[doc(hidden)]
@@ -86,8 +87,8 @@ macro_rules! checked {
             }
 
             #[inline]
-            fn chunk<'a>(&'a self, bytes: &'a BytesOf<Self>, at: usize) -> &'a [MaybeUninit<u8>] {
-                $heap(self).chunk(bytes, at)
+            fn chunk(&self, bytes: &BytesOf<Self>, at: usize) -> (NonNull<MaybeUninit<u8>>, usize) {
+                $heap(self).chunk_start(bytes, at)
             }
 
             #[inline]
@@ -159,8 +160,8 @@ impl<B, W: Width> ByteHeap for BrandedHeap<'_, B, W> {
     }
 
     #[inline]
-    fn chunk<'a>(&'a self, bytes: &'a BytesOf<Self>, at: usize) -> &'a [MaybeUninit<u8>] {
-        Self::chunk(self, bytes, at)
+    fn chunk(&self, bytes: &BytesOf<Self>, at: usize) -> (NonNull<MaybeUninit<u8>>, usize) {
+        self.chunk_start(bytes, at)
     }
 
     #[inline]

@@ -6,6 +6,7 @@ mod common;
 use std::cell::Cell;
 use std::hash::{BuildHasher, Hash, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use common::{ByConstant, ByDefault, DEFAULT, NO_PIECES, Numbers, SMALL_PIECES, boxed};
 use surefit_collections::{
@@ -555,6 +556,29 @@ fn containers_live_in_every_kind_of_heap() {
     bytes.push(&mut heap, other).expect("room");
     bytes.free(&mut heap);
     assert_eq!(heap.live_blocks().count(), 0);
+}
+
+#[test]
+fn elements_may_change_behind_a_shared_reference() {
+    #[derive(Debug)]
+    struct Count(AtomicU64);
+    impl<H> Release<H> for Count {}
+    let mut heap = boxed(1 << 20, &DEFAULT);
+    let mut vec = MovingVec::new();
+    for i in 0..5000 {
+        vec.push(&mut heap, Count(AtomicU64::new(i))).expect("room");
+    }
+    let Count(first) = vec.get(&heap, 0).expect("an element");
+    std::thread::scope(|threads| {
+        threads.spawn(|| first.fetch_add(7, Ordering::Relaxed));
+        let rest = vec.iter(&heap).skip(1);
+        rest.for_each(|Count(one)| _ = one.fetch_add(1, Ordering::Relaxed));
+    });
+    let all = vec
+        .iter(&heap)
+        .map(|Count(one)| one.load(Ordering::Relaxed));
+    assert_eq!(all.sum::<u64>(), 4999 * 2500 + 7 + 4999);
+    vec.free(&mut heap);
 }
 
 #[test]

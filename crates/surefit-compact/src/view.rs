@@ -252,7 +252,7 @@ impl<'a, W: Width> View<'a, W> {
     }
 
     #[inline]
-    fn chunk_of<B: Byte>(self, bytes: &Bytes<B>, offset: usize) -> (NonNull<B>, usize) {
+    pub(crate) fn chunk_of<B: Byte>(self, bytes: &Bytes<B>, offset: usize) -> (NonNull<B>, usize) {
         self.chunk_at(self.own_number(bytes.name), bytes.len(), offset)
     }
 

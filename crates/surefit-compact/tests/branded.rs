@@ -278,6 +278,7 @@ fn offsets_beyond_an_object_panic_before_anything_is_read() {
             assert!(heap.chunk(&bytes, len).is_empty());
             for offset in [len + 1, len + 64, 1 << 31, 1 << 32, usize::MAX] {
                 panics(|| heap.chunk(&bytes, offset).len());
+                panics(|| heap.chunk_start(&bytes, offset).1);
                 panics(|| heap.chunk_mut(&mut bytes, offset).len());
                 panics(|| heap.read_at(&bytes, offset, &mut [0]));
                 panics(|| heap.write_at(&mut bytes, offset, &[0]));

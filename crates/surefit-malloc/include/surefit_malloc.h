@@ -18,9 +18,9 @@ void surefit_malloc_set_limit(size_t bytes);
 void surefit_malloc_set_soft_limit(size_t bytes);
 
 /* Has a function called each time the heap rises above the soft limit: by the thread whose call did it,
- * or one that calls at the same time, at the end of a call, with no lock held, so that it may allocate and
- * free. It is called again after the heap has fallen by 1/32 below the limit. Several threads may be in it at once. NULL: no function.
- * Answers false, and changes nothing, if there is no memory for it. */
+ * or one that calls at the same time, at the end of a call, with no lock held, so that it may allocate
+ * and free. It is called again after the heap has fallen by 1/32 below the limit. Several threads may be
+ * in it at once. NULL: no function. Answers false, and changes nothing, if there is no memory for it. */
 bool surefit_malloc_on_soft_limit(void (*function)(void *argument), void *argument);
 
 /* Whether the program should move an object to a new place, if it can: allocate, copy, free. Then its

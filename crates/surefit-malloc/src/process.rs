@@ -272,9 +272,10 @@ fn after_fork(is_child: bool) {
     // SAFETY: locked by `before_fork`.
     unsafe { PROCESS.begins.force_unlock() };
     if is_child {
-        streams::reset();
+        // SAFETY: `before_fork` locked, in this thread.
+        unsafe { streams::reset() };
     } else {
-        // SAFETY: as above, in this thread.
+        // SAFETY: as above.
         unsafe { streams::unlock() };
     }
 }

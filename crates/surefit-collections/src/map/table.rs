@@ -364,7 +364,7 @@ impl<K, V, S: BuildHasher, N: Names> HashMap<K, V, S, N> {
     /// If the hasher, the comparison of keys, or the release of the new key panics.
     ///
     /// # Complexity
-    /// O(1) in the mean; moves at most 64 entries.
+    /// O(1) in the mean; moves at most 64 entries to another bucket, and may copy a bucket.
     pub fn insert<H: ByteHeap<Names = N>>(
         &mut self,
         heap: &mut H,
@@ -399,7 +399,7 @@ impl<K, V, S: BuildHasher, N: Names> HashMap<K, V, S, N> {
     /// dropped.
     ///
     /// # Complexity
-    /// O(1) in the mean; moves at most 64 entries.
+    /// O(1) in the mean; moves at most 64 entries to another bucket, and may copy a bucket.
     pub fn remove<H: ByteHeap<Names = N>, Q: ?Sized>(
         &mut self,
         heap: &mut H,

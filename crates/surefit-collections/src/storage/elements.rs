@@ -30,15 +30,15 @@ pub(super) const LEAST: usize = 4;
 /// global allocator.
 ///
 /// Up to the heap's piece size the elements are contiguous, and growing doubles the capacity.
-/// Beyond it they are in pieces: growing adds pieces and copies nothing. No element is in two
-/// pieces. So an element has at most the bytes of a piece.
+/// Beyond it they are in pieces: growing adds pieces, and copies at most a page, when small pieces
+/// become a large one. No element is in two pieces. So an element has at most the bytes of a piece.
 ///
 /// It is an owning name, as a handle is: it does not borrow the heap, which its methods take.
 /// Dropping it leaks the elements; [`Vec::free`] frees it.
 ///
 /// # Panics
-/// Every method that takes a heap panics if the vector has an object of another heap, except those
-/// that return [`Refused`]: these return [`Refused::ForeignHandle`]. With
+/// Every access to an element panics if the vector has an object of another heap, except that what
+/// returns [`Refused`] returns [`Refused::ForeignHandle`]. With
 /// [`Branded`](crate::Branded) names another heap does not compile.
 ///
 /// # Complexity
@@ -306,12 +306,13 @@ impl<T, N: Names> Vec<T, N> {
         let groups = Groups::<T>::new(heap.piece_bytes());
         debug_assert!(index < groups.capacity(N::len(bytes)), "C1: a slot");
         let place = groups.place(N::len(bytes), index);
-        let chunk = heap.chunk(bytes, place.offset);
-        let count = place.room.min(chunk.len() / size_of::<T>());
+        let (first, bytes) = heap.chunk(bytes, place.offset);
+        let count = place.room.min(bytes / size_of::<T>());
         // SAFETY: C1: the object, or each of its pieces, is aligned to `T`, and the offset in it is
         // a multiple of its size; the chunk has the bytes of `count` slots, which need not be
-        // initialised. C3 for the lifetime.
-        unsafe { core::slice::from_raw_parts(chunk.as_ptr().cast(), count) }
+        // initialised. C3 for the lifetime. The pointer comes from no reference to shared bytes:
+        // elements may change behind one, as a `Cell` does.
+        unsafe { core::slice::from_raw_parts(first.as_ptr().cast(), count) }
     }
 
     /// As `slots`, but mutable.
@@ -393,7 +394,7 @@ impl<T, N: Names> Vec<T, N> {
     /// The element, and what [`Vec::reserve`] returned; the vector is unchanged.
     ///
     /// # Complexity
-    /// O(1) in the mean, and O(piece) at most.
+    /// O(1) in the mean, and O(page) at most.
     #[inline]
     pub fn push<H: ByteHeap<Names = N>>(&mut self, heap: &mut H, value: T) -> Result<(), Full<T>>
     where
@@ -529,7 +530,7 @@ impl<T, N: Names> Vec<T, N> {
     ///
     /// # Panics
     /// If the vector has an object of another heap: it leaks. If the release of an element panics:
-    /// the others are released, and the object is freed.
+    /// the others are released, and the object is freed; a second panic ends the process.
     pub fn free<H: ByteHeap<Names = N>>(self, heap: &mut H)
     where
         T: Release<H>,

@@ -4,6 +4,7 @@ use core::alloc::Layout;
 use core::fmt;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
+use core::ptr::NonNull;
 
 use surefit_core::{Numbers, Refused};
 
@@ -240,6 +241,21 @@ impl<'m, B, W: Width> BrandedHeap<'m, B, W> {
     #[must_use]
     pub fn chunk<'a, Y: Byte>(&'a self, bytes: &'a BrandedBytes<B, Y>, offset: usize) -> &'a [Y] {
         self.view().chunk(bytes, offset)
+    }
+
+    /// As [`Heap::chunk_start`].
+    ///
+    /// # Panics
+    /// If `offset` is above the length.
+    #[doc(hidden)]
+    #[inline]
+    #[must_use]
+    pub fn chunk_start<Y: Byte>(
+        &self,
+        bytes: &BrandedBytes<B, Y>,
+        offset: usize,
+    ) -> (NonNull<Y>, usize) {
+        self.view().chunk_start(bytes, offset)
     }
 
     /// As [`BrandedHeap::chunk`], but mutable.

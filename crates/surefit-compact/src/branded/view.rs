@@ -109,10 +109,20 @@ impl<'a, B, W: Width> BrandedView<'a, B, W> {
     where
         'a: 'h,
     {
-        let (first, len) = self.view.chunk_at(bytes.number(), bytes.len(), offset);
+        let (first, len) = self.chunk_start(bytes, offset);
         // SAFETY: B1, B2: `len` bytes from `first` belong to the object, whose handle is borrowed
         // for `'h`, and so is the heap (O3); for `u8` they are initialised.
         unsafe { NonNull::slice_from_raw_parts(first, len).as_ref() }
+    }
+
+    /// Of the bytes from `offset` to the end of their piece, the first one, and how many there are.
+    #[inline]
+    pub(super) fn chunk_start<Y: Byte>(
+        self,
+        bytes: &BrandedBytes<B, Y>,
+        offset: usize,
+    ) -> (NonNull<Y>, usize) {
+        self.view.chunk_at(bytes.number(), bytes.len(), offset)
     }
 
     /// As [`BrandedView::chunk`], but mutable.
@@ -129,7 +139,7 @@ impl<'a, B, W: Width> BrandedView<'a, B, W> {
     where
         'a: 'h,
     {
-        let (first, len) = self.view.chunk_at(bytes.number(), bytes.len(), offset);
+        let (first, len) = self.chunk_start(bytes, offset);
         // SAFETY: as in `chunk`, and the handle is borrowed exclusively for `'h`.
         unsafe { NonNull::slice_from_raw_parts(first, len).as_mut() }
     }

@@ -29,6 +29,18 @@ impl<W: Width> Heap<'_, W> {
         self.view().chunk(bytes, offset)
     }
 
+    /// Where [`Heap::chunk`] begins, and its bytes: a pointer that was no reference, for what may
+    /// change although it is shared.
+    ///
+    /// # Panics
+    /// As [`Heap::chunk`].
+    #[doc(hidden)]
+    #[inline]
+    #[must_use]
+    pub fn chunk_start<B: Byte>(&self, bytes: &Bytes<B>, offset: usize) -> (NonNull<B>, usize) {
+        self.view().chunk_of(bytes, offset)
+    }
+
     /// As [`Heap::chunk`], but mutable.
     ///
     /// # Panics

@@ -125,6 +125,7 @@ fn offsets_beyond_an_object_panic_before_anything_is_read() {
         let mut bytes = heap.alloc_zeroed(layout).expect("room");
         for offset in sizes().into_iter().filter(|&offset| offset > len) {
             panics(|| heap.chunk(&bytes, offset).len());
+            panics(|| heap.chunk_start(&bytes, offset).1);
             panics(|| heap.chunk_mut(&mut bytes, offset).len());
             panics(|| heap.read_at(&bytes, offset, &mut [0]));
             panics(|| heap.write_at(&mut bytes, offset, &[0]));
@@ -132,6 +133,7 @@ fn offsets_beyond_an_object_panic_before_anything_is_read() {
         panics(|| heap.read_at(&bytes, 0, &mut vec![0; len + 1]));
         panics(|| heap.write_at(&mut bytes, len, &[0]));
         assert!(heap.chunk(&bytes, len).is_empty());
+        assert_eq!(heap.chunk_start(&bytes, len).1, 0);
         // Nothing at all may be copied from anywhere.
         heap.read_at(&bytes, usize::MAX, &mut []);
     }

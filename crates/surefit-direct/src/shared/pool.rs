@@ -448,8 +448,12 @@ impl Pool {
         let had = memory.record(start).units.get();
         let more = units - had;
         let end = memory.after(start, had);
-        if self.room(memory, source, more) != Room::Anywhere {
-            return false;
+        let holds_memory =
+            |run: Span| !is_zero(memory, run) && memory.record(run).units.get() >= more;
+        match self.room(memory, source, more) {
+            Room::Anywhere => {}
+            Room::Dirty if self.free_from(memory, end).is_some_and(holds_memory) => {}
+            Room::Dirty | Room::Nowhere => return false,
         }
         let dirty = self.dirty.units();
         if !self.take_behind(memory, source, end, more) {

@@ -98,6 +98,7 @@ fn threads_whose_first_call_is_late_leave_nothing_behind() {
 fn a_fork_waits_for_streams_before_it_has_the_heap() {
     assert_done("forks_streams", &[], &[]);
     assert_done("forks_streams", &[("SUREFIT_SHARING", "2")], &[]);
+    assert_done("forks_flushing", &[], &[]);
 }
 
 #[test]

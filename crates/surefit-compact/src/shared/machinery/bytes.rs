@@ -438,6 +438,7 @@ pub(crate) fn copy_out<B: Byte, C: Deref<Target = [B]>>(
     let mut done = 0;
     while done < target.len() {
         let chunk = chunk(offset + done)?;
+        debug_assert!(!chunk.is_empty(), "the range is within the object");
         let n = chunk.len().min(target.len() - done);
         target[done..done + n].copy_from_slice(&chunk[..n]);
         done += n;
@@ -459,6 +460,7 @@ pub(crate) fn copy_in<B: Byte, C: DerefMut<Target = [B]>>(
     let mut done = 0;
     while done < source.len() {
         let mut chunk = chunk(offset + done)?;
+        debug_assert!(!chunk.is_empty(), "the range is within the object");
         let n = chunk.len().min(source.len() - done);
         chunk[..n].copy_from_slice(&source[done..done + n]);
         done += n;

@@ -24,6 +24,8 @@ use super::{COMMITTED_AT_ONCE, Pool, mark_nothing, stamp_of};
 
 /// The most runs that one call gives back to the source.
 const PURGED_AT_ONCE: usize = 16;
+/// The most runs that stay when all go back, because the source cannot take them.
+const KEPT_AT_ONCE: usize = 16;
 /// Dirty units that are always allowed: 512 KiB.
 const LEAST_ALLOWED: u64 = 64;
 /// Units that go back beyond those that must, so that not every call gives some: 256 KiB.
@@ -171,10 +173,19 @@ impl Pool {
     /// Gives all free memory back to the source. Returns the units that went back.
     pub(in crate::shared) fn purge_all<S: Source>(&mut self, memory: &Memory, source: &S) -> u64 {
         let before = self.dirty.units();
-        while let Some(run) = self.dirty.longest() {
-            if !self.purge(memory, source, run) {
-                break;
+        // What the source cannot take back, locked memory for example, keeps no other run.
+        let mut kept = [None; KEPT_AT_ONCE];
+        for place in &mut kept {
+            while let Some(run) = self.dirty.longest() {
+                if !self.purge(memory, source, run) {
+                    let stamp = stamp_of(memory, run);
+                    *place = Some((self.pick(memory, run, u32::MAX), stamp));
+                    break;
+                }
             }
+        }
+        for ((run, units), stamp) in kept.into_iter().flatten() {
+            self.settle(memory, run, units, false, stamp);
         }
         self.withdraw(memory, source);
         before - self.dirty.units()
@@ -188,7 +199,8 @@ impl Pool {
         }
         let passed = now.wrapping_sub(self.looked_last);
         // Another thread, which read its clock later, may have looked already.
-        if passed < self.delay.div_ceil(4) || passed > u32::MAX - AHEAD {
+        let is_behind = self.delay > 0 && passed > u32::MAX - AHEAD;
+        if passed < self.delay.div_ceil(4) || is_behind {
             return outgoing;
         }
         self.looked_last = now;

@@ -22,7 +22,8 @@ pub(super) struct Shared {
     now: AtomicU32,
     told: AtomicU32,
     is_sparse: AtomicBool,
-    is_pinned: AtomicBool,
+    /// The bytes from which on no memory can be taken back at once.
+    pinned_from: AtomicUsize,
     purged: AtomicUsize,
     committed: AtomicUsize,
     commits: AtomicUsize,
@@ -85,9 +86,9 @@ impl Counted {
         self.shared.is_sparse.store(is_sparse, Ordering::Relaxed);
     }
 
-    /// Says that no memory can be taken back, or that it can.
-    pub(super) fn set_pinned(&self, is_pinned: bool) {
-        self.shared.is_pinned.store(is_pinned, Ordering::Relaxed);
+    /// Says that memory of so many bytes, or more, can not be taken back; 0 that all can.
+    pub(super) fn set_pinned(&self, from: usize) {
+        self.shared.pinned_from.store(from, Ordering::Relaxed);
     }
 
     pub(super) fn fail_at(&self, commit: usize) {
@@ -147,7 +148,8 @@ unsafe impl Source for &Shared {
     }
 
     unsafe fn purge(&self, at: NonNull<u8>, bytes: usize) -> bool {
-        if self.is_pinned.load(Ordering::Relaxed) {
+        let pinned_from = self.pinned_from.load(Ordering::Relaxed);
+        if pinned_from > 0 && bytes >= pinned_from {
             return false;
         }
         if self.stop.load(Ordering::SeqCst) == STOPS {

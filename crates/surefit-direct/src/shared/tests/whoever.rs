@@ -97,7 +97,7 @@ fn memory_that_the_source_cannot_take_back_counts_for_the_limit() {
     let source = Counted::new(64 << 20);
     let heap = source.heap(SETTINGS);
     let local = heap.join().unwrap();
-    source.set_pinned(true);
+    source.set_pinned(1);
     heap.set_limit(5 << 20);
     let first = local.allocate(3 << 20, 16).unwrap();
     let between = local.allocate(100_000, 16).unwrap();
@@ -108,12 +108,47 @@ fn memory_that_the_source_cannot_take_back_counts_for_the_limit() {
     // What is there already serves.
     let again = local.allocate(3 << 20, 16).unwrap();
     free(&local, again).unwrap();
-    source.set_pinned(false);
+    // So does what is behind an object that grows.
+    let other = local.allocate(1 << 20, 16).unwrap();
+    // SAFETY: it is live.
+    let grown = unsafe { local.resize(other, 2 << 20, 16) };
+    assert_eq!(grown, Ok(Some(other)));
+    free(&local, other).unwrap();
+    source.set_pinned(0);
     let longer = local.allocate(4 << 20, 16).unwrap();
     assert!(held(&heap) <= 5 << 20);
     for object in [between, longer] {
         free(&local, object).unwrap();
     }
+    check(&heap);
+}
+
+#[test]
+fn what_the_source_cannot_take_back_keeps_nothing_else() {
+    let source = Counted::new(64 << 20);
+    let heap = source.heap(SETTINGS);
+    let local = heap.join().unwrap();
+    let sizes = [
+        2 << 20,
+        100_000,
+        3 << 20,
+        100_000,
+        1 << 20,
+        100_000,
+        500_000,
+    ];
+    let objects = sizes.map(|bytes| local.allocate(bytes, 16).unwrap());
+    for object in objects.into_iter().step_by(2) {
+        free(&local, object).unwrap();
+    }
+    source.set_pinned(2 << 20);
+    heap.purge();
+    let dirty = heap.stats().dirty;
+    assert!((5 << 20..6 << 20).contains(&dirty), "{dirty}");
+    check(&heap);
+    source.set_pinned(0);
+    heap.purge();
+    assert_eq!(heap.stats().dirty, 0);
     check(&heap);
 }
 
