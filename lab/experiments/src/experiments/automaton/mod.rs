@@ -218,7 +218,7 @@ impl Args {
             size.words()
         );
         let blocks = "v the source of a move (neither used nor free), t its target (used)";
-        incremental::<papers::Class>(&papers_rules(most, order, size), &title, blocks, draw)
+        in_sections::<papers::Class>(&papers_rules(most, order, size), &title, blocks, draw)
     }
 
     fn ours(&self, size: Size, draw: Draw) -> Result<String> {
@@ -229,12 +229,12 @@ impl Args {
         let bound = self.rules().bound;
         let title = format!("Our incremental automaton: {bound}, {}", size.words());
         let blocks = "v the block in motion (used), t its target (reserved)";
-        incremental::<ours::Class>(&our_rules(bound, order, size), &title, blocks, draw)
+        in_sections::<ours::Class>(&our_rules(bound, order, size), &title, blocks, draw)
     }
 }
 
 /// An incremental automaton: every state, with pictures that `blocks` explains, or classes of them.
-fn incremental<C: SizeClass>(
+fn in_sections<C: SizeClass>(
     rules: &C::Rules,
     title: &str,
     blocks: &str,
