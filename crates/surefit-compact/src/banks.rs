@@ -136,10 +136,6 @@ impl<'m, W: Width> Heap<'m, W> {
         while needed < with(needed) {
             needed = with(needed);
         }
-        let most = Self::pages_at_most(config);
-        if needed / page > most {
-            return Refused::TooLarge { limit: most * page };
-        }
         Refused::Region { needed }
     }
 

@@ -253,6 +253,7 @@ impl<'m, W: Width> Heap<'m, W> {
     }
 
     /// The most pages that a heap of this configuration can have.
+    #[cfg(feature = "os")]
     pub(crate) fn pages_at_most(config: &Config) -> usize {
         Self::most_pages(config, block_bits(config))
     }
