@@ -4,7 +4,7 @@ mod common;
 
 use std::hash::BuildHasher;
 
-use common::{ByConstant, ByDefault, DEFAULT, Numbers, SMALL_PIECES, TINY, boxed};
+use common::{ByConstant, ByDefault, DEFAULT, NO_PIECES, Numbers, SMALL_PIECES, TINY, boxed};
 use surefit_collections::{HashMap, Release, Vec as MovingVec};
 use surefit_compact::certify::{Demand, heap_bytes};
 use surefit_compact::{BoxedHeap, Config, Heap, Narrow, Wide, Width};
@@ -71,6 +71,12 @@ fn a_certified_heap_never_refuses_its_vector() {
             vector(config, most, ((7_u64, 7_u64), 7_u64));
         }
     }
+    for most in [1, 7, 100, 600] {
+        vector(&NO_PIECES, most, 7_u8);
+        vector(&NO_PIECES, most, ((7_u64, 7_u64), 7_u64));
+    }
+    vector(&NO_PIECES, 1500, 7_u64);
+    assert!(MovingVec::<u64>::for_demand::<Wide>(&NO_PIECES, 3000).is_none());
     assert!(MovingVec::<u64>::for_demand::<Wide>(&DEFAULT, usize::MAX).is_none());
     assert!(MovingVec::<[u8; 65]>::for_demand::<Wide>(&SMALL_PIECES, 1).is_none());
 }

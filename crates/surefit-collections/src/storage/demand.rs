@@ -28,7 +28,7 @@ impl<T> Vec<T, Checked> {
     /// ```
     ///
     /// # Complexity
-    /// O(levels of spines).
+    /// O(levels of spines); without pieces also O(bytes of a page beside its largest page-block).
     #[must_use]
     pub fn for_demand<W: Width>(config: &Config, elements: usize) -> Option<Budget> {
         let none = Budget {
@@ -39,11 +39,21 @@ impl<T> Vec<T, Checked> {
         if elements == 0 || size_of::<T>() == 0 {
             return Some(none);
         }
-        let groups = Groups::<T>::new(config.division().small_bytes());
-        let doubled = elements.saturating_mul(2).max(LEAST).min(groups.per());
-        let bytes = groups.bytes(elements.max(doubled)).ok()?;
+        let piece = config.division().small_bytes();
+        let groups = Groups::<T>::new(piece);
+        let contiguous = piece.min(config.geometry().page_bytes()) / size_of::<T>();
+        let doubled = elements.saturating_mul(2).max(LEAST).min(contiguous);
         let align = align_of::<T>();
-        let held = BlockCount::most::<W>(config, bytes, align)?;
+        // Without pieces twice as many may be more than a page holds: then as many as it does.
+        let mut most = elements.max(doubled);
+        let (bytes, held) = loop {
+            let bytes = groups.bytes(most).ok()?;
+            match BlockCount::most::<W>(config, bytes, align) {
+                Some(held) => break (bytes, held),
+                None if most == elements => return None,
+                None => most -= 1,
+            }
+        };
         let resized = BlockCount::in_resize::<W>(config, bytes, align)?;
         Some(Budget {
             objects: held.blocks.checked_add(resized.blocks)?,

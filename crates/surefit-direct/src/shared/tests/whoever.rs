@@ -181,14 +181,20 @@ fn clocks_that_differ_and_long_pauses_forget_nothing_and_keep_nothing() {
     let heap = source.heap(settings);
     let local = heap.join().unwrap();
     let free_one = |bytes| free(&local, local.allocate(bytes, 16).unwrap()).unwrap();
+    free_one(8 << 20);
     source.pass(1000);
-    free_one(1 << 20);
+    free_one(100_000);
+    assert!(heap.stats().dirty < 1 << 20, "{}", heap.stats().dirty);
+    // Wanted again.
+    free_one(4 << 20);
     // A clock that was read three milliseconds before another thread looked.
     source.pass(u32::MAX - 2);
     free_one(100_000);
-    assert!(heap.stats().dirty >= 1 << 20, "it is not due");
-    // 25 days.
-    source.pass(1 << 31);
+    source.pass(203);
+    free_one(100_000);
+    assert!(heap.stats().dirty >= 3 << 20, "{}", heap.stats().dirty);
+    // More than 25 days.
+    source.pass((1 << 31) + 1000);
     free_one(100_000);
     assert!(heap.stats().dirty < 1 << 20, "{}", heap.stats().dirty);
     check(&heap);
