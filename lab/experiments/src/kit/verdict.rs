@@ -40,12 +40,12 @@ impl Verdict {
         }
     }
 
-    /// Whether a ratio of times, or of throughputs, is greater than 1: in the median by more than
-    /// the noise of 3 %, and in every round. `None` if the median says so and some round says
-    /// otherwise: then the clock decides nothing.
+    /// Whether a ratio of times, or of throughputs, is greater than 1. It is if its median is by
+    /// more than the noise of 3 %, and every round is greater; it is not if no round is greater by
+    /// more than the noise. `None` if it is neither: then the clock decides nothing.
     pub(crate) fn is_greater(ratio: Ratio) -> Option<bool> {
-        let is_above = ratio.median > 1.0 + NOISE;
-        (!is_above || ratio.min > 1.0).then_some(is_above)
+        let is_above = ratio.median > 1.0 + NOISE && ratio.min > 1.0;
+        (is_above || ratio.max <= 1.0 + NOISE).then_some(is_above)
     }
 
     /// Whether a ratio is at least so much, in every round; `None` if rounds disagree: then the
@@ -58,11 +58,23 @@ impl Verdict {
     /// Whether a ratio is 1: neither it nor its inverse is greater than 1. `None` if rounds
     /// disagree about that.
     pub(crate) fn is_level(ratio: Ratio) -> Option<bool> {
-        match (Self::is_greater(ratio), Self::is_greater(ratio.inverse())) {
-            (Some(true), _) | (_, Some(true)) => Some(false),
-            (Some(false), Some(false)) => Some(true),
-            _ => None,
-        }
+        let each_way = [ratio, ratio.inverse()].map(Self::is_greater);
+        Self::any_of(each_way).map(|is_greater| !is_greater)
+    }
+
+    /// Whether any of these tests holds: one that holds is enough, and without one, one that is
+    /// undecided leaves it open. `None` of no tests.
+    pub(crate) fn any_of(tests: impl IntoIterator<Item = Option<bool>>) -> Option<bool> {
+        let tests: Vec<_> = tests.into_iter().collect();
+        let holds = tests.contains(&Some(true));
+        (holds || !tests.is_empty() && !tests.contains(&None)).then_some(holds)
+    }
+
+    /// Whether all of these tests hold: one that does not is enough, and without one, one that is
+    /// undecided leaves it open. `None` of no tests.
+    pub(crate) fn all_of(tests: impl IntoIterator<Item = Option<bool>>) -> Option<bool> {
+        let fails = tests.into_iter().map(|test| test.map(|holds| !holds));
+        Self::any_of(fails).map(|fails| !fails)
     }
 
     /// The kind of verdict in words.
@@ -94,12 +106,26 @@ mod tests {
     fn rounds_that_disagree_decide_nothing() {
         let decided = |min, median, max| Verdict::is_greater(Ratio { median, min, max });
         assert_eq!(decided(1.05, 1.1, 1.2), Some(true));
-        assert_eq!(decided(0.9, 1.02, 1.2), Some(false));
+        assert_eq!(decided(0.9, 1.01, 1.02), Some(false));
         assert_eq!(decided(0.9, 1.1, 1.2), None);
+        // As the record of 28 November printed it, with "does not" beside it.
+        assert_eq!(decided(0.9, 0.96, 1.22), None);
         let reached = |min, median, max| Verdict::reaches(Ratio { median, min, max }, 2.0);
         assert_eq!(reached(2.0, 2.5, 3.0), Some(true));
         assert_eq!(reached(1.0, 1.5, 1.9), Some(false));
         assert_eq!(reached(1.9, 1.9, 2.1), None);
+    }
+
+    #[test]
+    fn one_test_decides_and_an_open_one_leaves_it_open() {
+        let (yes, no, open) = (Some(true), Some(false), None);
+        assert_eq!(Verdict::any_of([no, open, yes]), yes);
+        assert_eq!(Verdict::any_of([no, open]), open);
+        assert_eq!(Verdict::any_of([no, no]), no);
+        assert_eq!(Verdict::all_of([yes, open, no]), no);
+        assert_eq!(Verdict::all_of([yes, open]), open);
+        assert_eq!(Verdict::all_of([yes, yes]), yes);
+        assert_eq!([Verdict::any_of([]), Verdict::all_of([])], [open, open]);
     }
 
     #[test]

@@ -107,40 +107,50 @@ fn rises(found: &[&Found]) -> Claim {
         )
 }
 
+/// The ratio that decides whether any is greater than 1: the best that certainly is; without one,
+/// the best of those that may be; else the best.
+fn decides(all: &[(&'static str, Ratio)]) -> Option<(&'static str, Ratio)> {
+    let rank = |ratio: Ratio| match Verdict::is_greater(ratio) {
+        Some(true) => 2,
+        None => 1,
+        Some(false) => 0,
+    };
+    let of = |(_, ratio): &(_, Ratio)| (rank(*ratio), ratio.median);
+    let best = all.iter().max_by(|one, other| {
+        let (one, other) = (of(one), of(other));
+        one.0.cmp(&other.0).then(one.1.total_cmp(&other.1))
+    });
+    best.copied()
+}
+
 fn does_not_improve(found: &[&Found]) -> Claim {
     let one = |found: &&Found| {
         let of_kappa: Option<Vec<_>> = found
             .kappas()
             .map(|(label, row)| Some((label, row.relative?)))
             .collect();
-        let best = of_kappa.as_ref().and_then(|all| {
-            let best = all.iter().max_by(|a, b| a.1.median.total_cmp(&b.1.median));
-            best.copied()
-        });
+        let decides = of_kappa.as_ref().and_then(|all| decides(all));
         let test = of_kappa.filter(|_| is_timed(found)).and_then(|all| {
-            let tests: Vec<_> = all
-                .iter()
-                .map(|(_, ratio)| Verdict::is_greater(*ratio))
-                .collect();
-            let improves = tests.contains(&Some(true));
-            (improves || !tests.contains(&None)).then_some(!improves)
+            let tests = all.iter().map(|(_, ratio)| Verdict::is_greater(*ratio));
+            Verdict::any_of(tests).map(|improves| !improves)
         });
-        let words = best.map(|(label, ratio)| format!("{} at {label}", shown(ratio)));
+        let words = decides.map(|(label, ratio)| format!("{} at {label}", shown(ratio)));
         on(
             found,
             test,
-            best.map(|(_, ratio)| ratio),
+            decides.map(|(_, ratio)| ratio),
             or_not_measured(words),
         )
     };
     Claim::that("throughput does not improve with κ on Emacs")
         .of("figure 10")
         .papers("370 k to 420 k allocations/s, no trend")
-        .ours("the best κ ÷ κ=1")
+        .ours("the κ that decides ÷ κ=1")
         .over(
             found.iter().map(one).collect(),
             format!(
-                "no κ is faster than κ=1 by over 3 % in the median; if a round disagrees, the clock decides nothing; {}",
+                "no κ is faster than κ=1 by over 3 % in any round; it fails if one is in the median, and faster in every \
+                 round; else the clock decides nothing; {}",
                 untimed()
             ),
         )

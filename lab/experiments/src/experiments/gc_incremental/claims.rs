@@ -157,7 +157,7 @@ fn bitmap_is_as_good(found: &[Found]) -> Claim {
             on_each(found, to_table, |ratio| {
                 Verdict::is_greater(ratio).map(|is_slower| !is_slower)
             }),
-            "not slower by over 3 %, over all heaps and collectors; nothing is decided if rounds disagree",
+            "in no round slower by over 3 %, over all heaps and collectors; nothing is decided if rounds disagree",
         )
 }
 

@@ -118,7 +118,7 @@ fn scales(line: &Line, raw: &Line, part: &str, threads: usize, cores: usize) -> 
         .decide(
             follows(line, raw, threads, cores),
             format!(
-                "it gains as much as raw heaps, which share nothing, or is behind them by 3 % at most in the median; not \
+                "it gains as much as raw heaps, which share nothing, or is behind them by 3 % at most in every round; not \
                  comparable with fewer cores than threads, or if raw heaps gain nothing; {}",
                 follow_rule(threads, cores)
             ),
@@ -195,20 +195,14 @@ fn is_constant(factors: &[Ratio]) -> Option<bool> {
     if factors.len() < 2 {
         return None;
     }
-    let greater: Vec<_> = factors
-        .iter()
-        .map(|one| Verdict::is_greater(*one))
-        .collect();
+    let greater = factors.iter().map(|one| Verdict::is_greater(*one));
     let most_of_least = factors.iter().map(|one| one.min).fold(0.0, f64::max);
     let least_of_most = factors
         .iter()
         .map(|one| one.max)
         .fold(f64::INFINITY, f64::min);
-    match greater {
-        _ if greater.contains(&Some(false)) || most_of_least > least_of_most => Some(false),
-        _ if greater.contains(&None) => None,
-        _ => Some(true),
-    }
+    let may_be_one = most_of_least <= least_of_most;
+    Verdict::all_of(greater.chain([Some(may_be_one)]))
 }
 
 fn nobody_waits(full: &Line, cores: usize) -> Claim {

@@ -103,11 +103,8 @@ fn is_slightly_slower(ratio: Ratio) -> Option<bool> {
         (false, false) => Some(false),
         (false, true) => None,
     };
-    match (Verdict::is_greater(ratio), is_more) {
-        (Some(false), _) | (_, Some(true)) => Some(false),
-        (Some(true), Some(false)) => Some(true),
-        _ => None,
-    }
+    let is_at_most = is_more.map(|is_more| !is_more);
+    Verdict::all_of([Verdict::is_greater(ratio), is_at_most])
 }
 
 fn cheaper_with_tlsf(system: System, call: Call, programs: &[OnProgram]) -> Claim {

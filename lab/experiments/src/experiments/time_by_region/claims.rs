@@ -46,12 +46,7 @@ fn means(all: &[&Found], places: &[usize], heap: usize, goal: f64) -> Claim {
     let names: Vec<_> = places.iter().map(|place| REGIONS[*place]).collect();
     let rounds = places.iter().map(|place| mean_rounds(all, *place, heap));
     let rounds: Vec<_> = rounds.collect();
-    let tests: Vec<_> = rounds.iter().map(|of| at_most(of, goal)).collect();
-    let test = match tests.as_slice() {
-        tests if tests.contains(&Some(false)) => Some(false),
-        tests if tests.contains(&None) => None,
-        _ => Some(true),
-    };
+    let test = Verdict::all_of(rounds.iter().map(|of| at_most(of, goal)));
     let shown = rounds.iter().map(|of| or_not_measured(Ratio::of(of)));
     let shown: Vec<_> = shown.collect();
     Claim::that(format!(

@@ -70,14 +70,9 @@ fn compared(measured: &Measured) -> Vec<(When, Ratio)> {
 /// Whether immediate is slower nowhere; `None` if it is nowhere known to be slower, and somewhere
 /// not known.
 fn is_slower_nowhere(compared: &[(When, Ratio)]) -> Option<bool> {
-    let slower = compared
-        .iter()
-        .map(|(_, ratio)| Verdict::is_greater(*ratio));
-    let slower: Vec<_> = slower.collect();
-    if slower.contains(&Some(true)) {
-        return Some(false);
-    }
-    (!slower.is_empty() && !slower.contains(&None)).then_some(true)
+    let slower = compared.iter();
+    let slower = slower.map(|(_, ratio)| Verdict::is_greater(*ratio));
+    Verdict::any_of(slower).map(|is_slower| !is_slower)
 }
 
 fn is_best(found: &[Measured]) -> Claim {
@@ -103,7 +98,7 @@ fn is_best(found: &[Measured]) -> Claim {
         .ours("immediate ÷ deferred and ÷ never")
         .over(
             found.iter().map(on).collect(),
-            "below 2 x the minimum and from there on, not over 3 % slower than either, where both collect; nothing is \
+            "below 2 x the minimum and from there on, in no round over 3 % slower than either, where both collect; nothing is \
              decided if rounds disagree or there is no such heap",
         )
 }
