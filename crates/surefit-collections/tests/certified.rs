@@ -4,7 +4,9 @@ mod common;
 
 use std::hash::BuildHasher;
 
-use common::{ByConstant, ByDefault, DEFAULT, NO_PIECES, Numbers, SMALL_PIECES, TINY, boxed};
+use common::{
+    ByConstant, ByDefault, ByNumber, DEFAULT, NO_PIECES, Numbers, SMALL_PIECES, TINY, boxed,
+};
 use surefit_collections::{HashMap, Release, Vec as MovingVec};
 use surefit_compact::certify::{Demand, heap_bytes};
 use surefit_compact::{BoxedHeap, Config, Heap, Narrow, Wide, Width};
@@ -38,8 +40,73 @@ fn a_certified_heap_never_refuses_its_map() {
         certified::<Wide, ByConstant>(&SMALL_PIECES, most.min(400));
         certified::<Narrow, ByDefault>(&TINY, most.min(800));
     }
+    for most in [1, 10, 100, 400, 1024] {
+        certified::<Wide, ByDefault>(&NO_PIECES, most);
+        certified::<Wide, ByConstant>(&NO_PIECES, most);
+    }
+    assert!(HashMap::<u64, u64, ByConstant>::for_demand::<Wide>(&NO_PIECES, 1025).is_none());
     assert!(HashMap::<u64, u64, ByDefault>::for_demand::<Wide>(&DEFAULT, usize::MAX).is_none());
     assert!(HashMap::<u128, (), ByDefault>::for_demand::<Wide>(&DEFAULT, 1).is_none());
+}
+
+/// A large value: a bucket's room is soon most of what the map has.
+type Large = [u64; 31];
+
+/// A map that is emptied into its last bucket alone, whichever that is, and grows again.
+fn emptied_often(empty: fn(&mut BoxedHeap<Wide>, &mut HashMap<u64, Large, ByNumber>, usize)) {
+    let demand = HashMap::<u64, Large, ByNumber>::for_demand::<Wide>(&DEFAULT, 900);
+    let bytes = heap_bytes::<Wide>(&DEFAULT, &Demand::Joint(demand.expect("few entries")));
+    let mut heap = boxed(bytes, &DEFAULT);
+    let mut map = HashMap::<u64, Large, ByNumber>::default();
+    let mut key = 0;
+    for last in 1..64 {
+        // All go to the bucket that opens next.
+        while map.len() < 14 * last + last / 4 + 2 {
+            key += 1;
+            if bucket_of_64(key) == last {
+                let inserted = map.insert(&mut heap, key, [0; 31]);
+                assert_eq!(inserted.expect("it is certified"), None);
+            }
+        }
+        let left = map.len() - last;
+        empty(&mut heap, &mut map, left);
+        assert_eq!(heap.check(), Ok(()));
+    }
+    map.free(&mut heap);
+    assert_eq!(heap.live_blocks().count(), 0);
+}
+
+/// The bucket of a key by its number, of 64 buckets.
+fn bucket_of_64(key: u64) -> usize {
+    let product = u128::from(key) * 0x9E37_79B9_7F4A_7C15;
+    ((product as u64 ^ (product >> 64) as u64) & 63) as usize
+}
+
+#[test]
+fn a_bucket_that_is_emptied_keeps_no_room() {
+    emptied_often(|heap, map, entries| {
+        let mut drain = map.drain(heap);
+        drain.by_ref().take(entries).for_each(drop);
+        std::mem::forget(drain);
+    });
+    emptied_often(|heap, map, entries| {
+        let mut left = entries;
+        map.retain(heap, |_, _| {
+            left = left.saturating_sub(1);
+            left == 0
+        });
+    });
+    emptied_often(|heap, map, entries| {
+        let left = std::cell::Cell::new(entries);
+        // The callback's panic leaves the rest as it is.
+        let stopped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            map.retain(heap, |_, _| {
+                left.set(left.get().checked_sub(1).expect("enough were released"));
+                false
+            });
+        }));
+        assert!(stopped.is_err());
+    });
 }
 
 #[test]

@@ -253,7 +253,17 @@ impl Load {
                 return Err(Invalid::new(Some(process), what, needed));
             }
         }
-        let times = self.script[..self.steps].iter().map(|step| step.0);
+        let guest = &self.processes[GUEST];
+        if !guest.is_by_quota() {
+            let what = "it keeps to no demand: its objects or its bytes must be -";
+            return Err(Invalid::new(Some(GUEST), what, None));
+        }
+        let script = &self.script[..self.steps];
+        if guest.every > 1 && script.iter().any(|step| step.1 == Verb::End) {
+            let what = "it is destroyed in one period, so it must be released in every one";
+            return Err(Invalid::new(Some(GUEST), what, Some(1)));
+        }
+        let times = script.iter().map(|step| step.0);
         if !times
             .chain([self.repeat])
             .is_sorted_by(|one, next| one < next)

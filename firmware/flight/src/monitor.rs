@@ -218,10 +218,10 @@ impl<'l, M: Memory> Flight<'l, M> {
     pub fn fault(&self) -> Option<&'static str> {
         let [controller, mission, telemetry, log, _] = &self.accounts;
         let kept = [controller, mission, telemetry, log];
-        let within = kept
-            .iter()
-            .zip(&self.load.processes)
-            .all(|(used, demand)| used.peak.0 <= demand.objects && used.peak.1 <= demand.bytes);
+        let within = kept.iter().zip(&self.load.processes).all(|(used, demand)| {
+            let (objects, bytes) = used.peak;
+            objects <= demand.objects && bytes <= demand.bytes && used.largest <= demand.longest
+        });
         let checks = [
             (self.figures.missed > 0, "the controller missed a deadline"),
             (

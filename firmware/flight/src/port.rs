@@ -56,6 +56,8 @@ pub struct Account {
     pub live: (u32, u32),
     /// The most objects and the most bytes that were live.
     pub peak: (u32, u32),
+    /// Bytes of the largest object.
+    pub largest: u32,
     /// How often its budget denied a call.
     pub waits: u32,
     /// How often the heap refused one, and why the last time.
@@ -81,6 +83,7 @@ impl Account {
         charged: 0,
         live: (0, 0),
         peak: (0, 0),
+        largest: 0,
         waits: 0,
         refused: 0,
         refusal: None,
@@ -133,6 +136,7 @@ impl Account {
         self.live.1 += len as u32;
         self.peak.0 = self.live.0.max(self.peak.0);
         self.peak.1 = self.live.1.max(self.peak.1);
+        self.largest = self.largest.max(len as u32);
     }
 }
 

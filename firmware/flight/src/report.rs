@@ -117,11 +117,12 @@ fn processes<M: Memory>(
 ) -> fmt::Result {
     writeln!(
         out,
-        "process    needed  quota   held  objects bytes  waits refused  allocation free refusal  release without-heap  digest"
+        "process    needed  quota   held  objects bytes largest  waits refused  allocation free refusal  release without-heap  digest"
     )?;
     for (process, account) in flight.accounts.iter().enumerate() {
         let Account {
             peak: (objects, bytes),
+            largest,
             waits,
             refused,
             digest,
@@ -132,7 +133,7 @@ fn processes<M: Memory>(
         let (run, own) = (flight.figures.runs[process], flight.figures.own[process]);
         writeln!(
             out,
-            "{:<10} {:>6} {:>6} {:>6} {objects:>8} {bytes:>5} {waits:>6} {refused:>7} {allocation:>11} {free:>4} {refusal:>7} {run:>8} {own:>12}  {digest:08x}",
+            "{:<10} {:>6} {:>6} {:>6} {objects:>8} {bytes:>5} {largest:>7} {waits:>6} {refused:>7} {allocation:>11} {free:>4} {refusal:>7} {run:>8} {own:>12}  {digest:08x}",
             NAMES[process], plan.needed[process], load.processes[process].quota, most[process]
         )?;
     }

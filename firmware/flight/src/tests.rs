@@ -185,6 +185,16 @@ fn an_impossible_load_is_refused_in_one_line() {
         ),
         ("ram 196608", "ram 65536", "the demand does not fit the RAM"),
         (
+            "guest       1      -        -",
+            "guest       1      10       1000",
+            "process guest: it keeps to no demand",
+        ),
+        (
+            "guest       1 ",
+            "guest       7 ",
+            "process guest: it is destroyed in one period, so it must be released in every one: 1",
+        ),
+        (
             "32     8192",
             "32     900",
             "process telemetry: its bytes copied must be enough",
@@ -203,6 +213,12 @@ fn a_flight_that_breaks_a_promise_fails() {
         (
             "1      32",
             "1      20",
+            "FAILED: a process has exceeded its demand",
+        ),
+        // Records have up to 320 bytes.
+        (
+            "3072   320",
+            "3072   64",
             "FAILED: a process has exceeded its demand",
         ),
         // An eighth release needs eight calls.

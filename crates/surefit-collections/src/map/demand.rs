@@ -44,7 +44,14 @@ impl<K, V, S> HashMap<K, V, S, Checked> {
             .checked_mul(piece.min(isize::MAX as usize));
         let bytes = slots.checked_mul(share)?.checked_add(ends?)?;
         let longest = match piece == usize::MAX {
-            true => bytes.min(config.geometry().page_bytes()),
+            true => {
+                // One bucket may have all entries, and no object is longer than a page.
+                let page = config.geometry().page_bytes();
+                if entries.checked_mul(size_of::<(K, V)>())? > page {
+                    return None;
+                }
+                bytes.min(page)
+            }
             false => bytes,
         };
         let mix = Budget::of_mix::<W>(config, buckets as u64, longest, bytes as u64).ok()?;

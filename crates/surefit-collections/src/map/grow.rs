@@ -160,6 +160,18 @@ impl<K: Send, V: Send, S: BuildHasher, N: Names> HashMap<K, V, S, N> {
     }
 }
 
+impl<K, V, S, N: Names> HashMap<K, V, S, N> {
+    /// Gives back the room that a bucket does not need. Who takes entries out calls it before the
+    /// bucket may be one that nothing is taken from.
+    pub(super) fn trim<H: ByteHeap<Names = N>>(&mut self, heap: &mut H, number: usize) {
+        if self.bucket(heap, number).is_roomy(heap) {
+            let mut bucket = core::mem::take(self.bucket_mut(heap, number));
+            bucket.shrink(heap);
+            *self.bucket_mut(heap, number) = bucket;
+        }
+    }
+}
+
 impl<K: Send, V: Send, S, N: Names> HashMap<K, V, S, N> {
     /// Takes an entry out, and shrinks what is too large then.
     pub(super) fn remove_at<H: ByteHeap<Names = N>>(
@@ -175,15 +187,6 @@ impl<K: Send, V: Send, S, N: Names> HashMap<K, V, S, N> {
             self.merge(heap);
         }
         entry
-    }
-
-    /// Gives back the room that a bucket does not need.
-    pub(super) fn trim<H: ByteHeap<Names = N>>(&mut self, heap: &mut H, number: usize) {
-        if self.bucket(heap, number).is_roomy(heap) {
-            let mut bucket = core::mem::take(self.bucket_mut(heap, number));
-            bucket.shrink(heap);
-            *self.bucket_mut(heap, number) = bucket;
-        }
     }
 
     /// Whether there are too many buckets.
@@ -212,6 +215,9 @@ impl<K: Send, V: Send, S, N: Names> HashMap<K, V, S, N> {
         }
         *self.bucket_mut(heap, origin) = target;
         if source.len() > 0 {
+            if source.is_roomy(heap) {
+                source.shrink(heap);
+            }
             *self.bucket_mut(heap, last) = source;
             return has_room;
         }

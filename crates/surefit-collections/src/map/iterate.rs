@@ -105,6 +105,7 @@ impl<K, V, S, N: Names> HashMap<K, V, S, N> {
             let last = self.directory.len().checked_sub(1)?;
             if let Some((_, entry)) = self.bucket_mut(heap, last).pop(heap) {
                 self.len -= 1;
+                self.trim(heap, last);
                 return Some(entry);
             }
             let mut empty = core::mem::take(self.bucket_mut(heap, last));

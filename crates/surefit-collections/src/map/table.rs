@@ -456,11 +456,13 @@ impl<K, V, S: BuildHasher, N: Names> HashMap<K, V, S, N> {
                 let place = Place { bucket, index };
                 let (key, value) = self.entry_at(heap, place);
                 if !keep(key, value) {
-                    let (entry, _) = self.take(heap, place);
+                    let (entry, is_roomy) = self.take(heap, place);
+                    if is_roomy {
+                        self.trim(heap, bucket);
+                    }
                     entry.release(heap);
                 }
             }
-            self.trim(heap, bucket);
         }
         while self.is_sparse() && self.merge(heap) {}
     }

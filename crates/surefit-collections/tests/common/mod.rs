@@ -136,6 +136,27 @@ impl Hasher for Shifted {
     }
 }
 
+/// A hasher that returns the last number.
+#[derive(Clone, Default)]
+pub(crate) struct Number(u64);
+
+impl Hasher for Number {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes
+            .iter()
+            .for_each(|byte| self.write_u64(u64::from(*byte)));
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = number;
+    }
+}
+
+pub(crate) type ByNumber = BuildHasherDefault<Number>;
 pub(crate) type ByConstant = BuildHasherDefault<Constant>;
 pub(crate) type ByShifted = BuildHasherDefault<Shifted>;
 pub(crate) type ByDefault = BuildHasherDefault<std::hash::DefaultHasher>;
