@@ -149,6 +149,7 @@ crates/surefit-malloc/src/serve.rs
 crates/surefit-malloc/src/soft_limit.rs
 crates/surefit-malloc/src/text.rs
 crates/surefit-malloc/src/thread.rs
+crates/surefit-malloc/src/word.rs
 crates/surefit-os/src/children.rs
 crates/surefit-os/src/clock.rs
 crates/surefit-os/src/counter.rs

@@ -54,6 +54,59 @@ macro_rules! thread_bytes {
     };
 }
 
+/// A word of each thread that holds the address of a static when the thread begins: defines a
+/// module with `get`, two instructions, and `set`. The symbol is any name that nobody else has.
+#[cfg(target_arch = "x86_64")]
+#[macro_export]
+macro_rules! thread_word {
+    (mod $name:ident at first $first:path, $symbol:literal) => {
+        // The linker leaves the static's address to the loader, which writes it into what each
+        // thread's memory begins as.
+        core::arch::global_asm!(
+            ".pushsection .tdata,\"awT\",@progbits",
+            concat!(".globl ", $symbol),
+            concat!(".hidden ", $symbol),
+            concat!(".type ", $symbol, ", @object"),
+            ".balign 8",
+            concat!($symbol, ":"),
+            ".quad {first}",
+            concat!(".size ", $symbol, ", 8"),
+            ".popsection",
+            first = sym $first,
+        );
+
+        mod $name {
+            #[inline]
+            pub(super) fn get() -> usize {
+                let word;
+                // SAFETY: it reads a word of the thread's own.
+                unsafe {
+                    core::arch::asm!(
+                        concat!("mov {0}, qword ptr [rip + ", $symbol, "@GOTTPOFF]"),
+                        "mov {0}, qword ptr fs:[{0}]",
+                        out(reg) word,
+                        options(pure, readonly, nostack, preserves_flags)
+                    );
+                }
+                word
+            }
+
+            pub(super) fn set(word: usize) {
+                // SAFETY: it writes a word of the thread's own.
+                unsafe {
+                    core::arch::asm!(
+                        concat!("mov {0}, qword ptr [rip + ", $symbol, "@GOTTPOFF]"),
+                        "mov qword ptr fs:[{0}], {1}",
+                        out(reg) _,
+                        in(reg) word,
+                        options(nostack, preserves_flags)
+                    );
+                }
+            }
+        }
+    };
+}
+
 #[cfg(target_arch = "x86_64")]
 mod kept {
     use super::WORDS;

@@ -5,7 +5,7 @@ use core::ptr::NonNull;
 use crate::misuse;
 use crate::process::{Own, heap_if_begun, units};
 use crate::thread::{own, with, with_some};
-use crate::word::own_address;
+use crate::word::own_or_nobody;
 
 /// An object of `bytes` bytes aligned to `align`, a power of two (16 at least is given).
 #[inline]
@@ -20,7 +20,7 @@ pub(crate) fn allocate(bytes: usize, align: usize) -> Option<NonNull<u8>> {
 #[inline]
 pub(crate) fn allocate_from_list(bytes: usize) -> Option<NonNull<u8>> {
     // SAFETY: the word of this thread.
-    unsafe { Own::allocate_from_list(own_address()?, bytes) }
+    unsafe { Own::allocate_from_list(own_or_nobody(), bytes) }
 }
 
 /// As [`allocate`], all bytes zero.
@@ -35,7 +35,7 @@ pub(crate) fn allocate_zeroed(bytes: usize, align: usize) -> Option<NonNull<u8>>
 #[inline]
 pub(crate) unsafe fn free(object: *mut u8) {
     // SAFETY: the word of this thread; the object is the caller's.
-    if own_address().is_some_and(|own| unsafe { units().put_back(own, object) }) {
+    if unsafe { units().put_back(own_or_nobody(), object) } {
         return;
     }
     // SAFETY: the caller's.

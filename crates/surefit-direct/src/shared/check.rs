@@ -15,18 +15,18 @@ use super::common::{Common, GROUPS};
 use super::instance::{BUFFERED, Instance, State};
 use super::memory::{EACH_FREE, Kind, Memory, Record, Span};
 use super::pool::check::Found;
-use super::sizes::Class;
+use super::sizes::{Class, Slot};
 use super::source::Source;
 use chains::{free_of, list_of, page_of};
 
-/// Verifies M4, P, R, I and C1.
+/// Verifies M4, M5, P, R, I and C1.
 pub(super) fn check<L: RawMutex, S: Source>(common: &Common<L, S>) -> Result<(), Corruption> {
     let (pool, memory) = (common.pool.lock(), common.memory());
     check_instances(common)?;
     let top = pool.check_top(memory)?;
-    let nowhere = memory.record(Span::NONE);
+    check_no_page(memory, Span::NONE)?;
     ensure(
-        nowhere.kind() == Kind::Nothing && nowhere.is_no_page(),
+        memory.record(Span::NONE).kind() == Kind::Nothing,
         "M4",
         "an administrative unit is something",
         0,
@@ -109,6 +109,12 @@ fn check_instances<L: RawMutex, S: Source>(common: &Common<L, S>) -> Result<(), 
             "more units are buffered than there is room for",
             place + 1,
         )?;
+        ensure(
+            instance.list_at(Slot::NONE).is_nobodys(),
+            "I1",
+            "the free list of no class is something",
+            place + 1,
+        )?;
         let empty = |class| instance.free_list(class).is_empty();
         let keeps_nothing = instance.buffered() == 0 && Class::all().all(empty);
         ensure(
@@ -137,6 +143,17 @@ fn check_no_page(memory: &Memory, unit: Span) -> Result<(), Corruption> {
         memory.record(unit).is_no_page(),
         "M4",
         "what is no page looks like one to a free",
+        unit.number() as usize,
+    )?;
+    check_slot(memory, unit, Slot::NONE)
+}
+
+/// Verifies M5 for a unit.
+fn check_slot(memory: &Memory, unit: Span, slot: Slot) -> Result<(), Corruption> {
+    ensure(
+        memory.slot(unit) == slot,
+        "M5",
+        "a unit's slot is not that of its page's class",
         unit.number() as usize,
     )
 }
@@ -168,9 +185,10 @@ fn check_records(memory: &Memory, span: Span, top: Span) -> Result<u32, Corrupti
         Kind::Page(class) => Some(class),
         _ => None,
     };
-    if page.is_some() {
+    if let Some(class) = page {
         let begins = memory.record(span).is_back(0);
         ensure(begins, "I2", "a page begins somewhere else", at)?;
+        check_slot(memory, span, class.slot())?;
     } else {
         check_no_page(memory, span)?;
     }
@@ -179,6 +197,7 @@ fn check_records(memory: &Memory, span: Span, top: Span) -> Result<u32, Corrupti
         let record = memory.record(inside);
         let last_of_free = kind == Kind::Free && unit == units - 1;
         let sound = if let Some(class) = page {
+            check_slot(memory, inside, class.slot())?;
             record.kind() == Kind::Inside(class) && record.is_inside(unit)
         } else {
             check_no_page(memory, inside)?;

@@ -129,6 +129,11 @@ impl<'i> FreeList<'i> {
         }
     }
 
+    /// Whether it is the list of no class: it holds nothing and takes nothing.
+    pub(super) fn is_nobodys(self) -> bool {
+        self.is_empty() && self.counts.get() == 0
+    }
+
     /// L1, if it holds `held`.
     pub(super) fn is_sound(self, class: Class, held: usize) -> bool {
         let counts = self.counts.get();

@@ -11,7 +11,7 @@ use surefit_core::{Corruption, Refused};
 use super::common::{Common, GROUPS};
 use super::instance::{Instance, State};
 use super::local::Local;
-use super::memory::{Memory, Record, Span};
+use super::memory::{Memory, Record, SLOT_BYTES, Span};
 use super::sizes::UNIT_BYTES;
 use super::source::{Fixed, Source};
 use super::units::Units;
@@ -81,6 +81,7 @@ const RECORDS_ALIGN: usize = 64 << 10;
 struct Plan {
     places_at: usize,
     records_at: usize,
+    slots_at: usize,
     places: u16,
     units: u32,
     first: u32,
@@ -99,10 +100,15 @@ impl Plan {
             .checked_add(places_bytes)?
             .checked_next_multiple_of(apart)?;
         let records_bytes = size_of::<Record>().checked_mul(units + 1)?;
-        let first = records_at.checked_add(records_bytes)?.div_ceil(UNIT_BYTES);
+        let slots_at = records_at
+            .checked_add(records_bytes)?
+            .checked_next_multiple_of(apart)?;
+        let slots_bytes = SLOT_BYTES.checked_mul(units + 1)?;
+        let first = slots_at.checked_add(slots_bytes)?.div_ceil(UNIT_BYTES);
         let plan = Self {
             places_at,
             records_at,
+            slots_at,
             places,
             units: u32::try_from(units).ok()?,
             first: u32::try_from(first).ok()?,
@@ -123,7 +129,7 @@ impl<'m, L: RawMutex + Sync> SharedDirect<'m, L, Fixed> {
     /// [`Refused::Region`] if the region does not hold the tables and one unit.
     ///
     /// # Complexity
-    /// Linear in the region's tables, which it clears: 32 bytes a unit and some 2 KiB a thread.
+    /// Linear in the region's tables, which it clears: 36 bytes a unit and some 2 KiB a thread.
     pub fn new(region: &'m mut [MaybeUninit<u8>], settings: Settings) -> Result<Self, Refused> {
         let needed = least_bytes::<L, Fixed>(settings.threads);
         let skipped = region.as_ptr().align_offset(UNIT_BYTES).min(region.len());
@@ -173,10 +179,14 @@ impl<L: RawMutex + Sync, S: Source> SharedDirect<'_, L, S> {
         // SAFETY: the plan's tables lie in the administrative units, one behind another; all are
         // zero.
         let records = unsafe { base.add(plan.records_at) };
+        // SAFETY: as above.
+        let slots = unsafe { base.add(plan.slots_at) };
         // SAFETY: the caller's: the region's first bytes.
         let usable = unsafe { source.commit(base, plan.first_bytes()) }
             // SAFETY: as above, and the records of no unit and of the first one.
-            && unsafe { source.commit(records, 2 * size_of::<Record>()) };
+            && unsafe { source.commit(records, 2 * size_of::<Record>()) }
+            // SAFETY: as above, and their slots.
+            && unsafe { source.commit(slots, 2 * SLOT_BYTES) };
         if !usable {
             return None;
         }
@@ -186,7 +196,7 @@ impl<L: RawMutex + Sync, S: Source> SharedDirect<'_, L, S> {
         // SAFETY: the administrative units lie in the memory.
         let last = unsafe { base.add(before as usize * UNIT_BYTES) };
         // SAFETY: as above.
-        let memory = unsafe { Memory::new(last, plan.units - before, 1, records) };
+        let memory = unsafe { Memory::new(last, plan.units - before, 1, records, slots) };
         // SAFETY: as above.
         let places = unsafe { base.add(plan.places_at) }.cast();
         // SAFETY: as above; nobody else knows the places yet.
@@ -355,8 +365,8 @@ impl<L: RawMutex + Sync, S: Source> SharedDirect<'_, L, S> {
         }
     }
 
-    /// Bytes of tables that are committed: what is shared, instances, and the records of units that
-    /// hold objects.
+    /// Bytes of tables that are committed: what is shared, instances, and the records and slots of
+    /// units that hold objects.
     pub(super) fn table_bytes(&self) -> usize {
         let memory = self.common().memory();
         let records = memory.record_place(Span::NONE).addr().get() - self.common.addr().get();
@@ -367,7 +377,7 @@ impl<L: RawMutex + Sync, S: Source> SharedDirect<'_, L, S> {
             0
         };
         let units = memory.committed() - memory.first().number() + 1;
-        records - unused + units as usize * size_of::<Record>()
+        records - unused + units as usize * (size_of::<Record>() + SLOT_BYTES)
     }
 
     /// Verifies the invariants of the whole heap. `&mut` ensures that no other thread is in a
@@ -441,8 +451,9 @@ fn least_bytes<L, S: Source>(threads: u32) -> usize {
 pub(super) fn region_bytes<L>(units: usize, threads: u32) -> Option<usize> {
     let places = places(threads)?;
     let fixed = size_of::<Common<L, Fixed>>() + size_of::<Instance>() * (usize::from(places) + 1);
-    // A unit of tables holds the records of 256 units.
-    let tables = fixed.div_ceil(UNIT_BYTES) + units / (UNIT_BYTES / size_of::<Record>() - 1) + 2;
+    // A unit of tables holds the records and slots of 227 units.
+    let each = UNIT_BYTES / (size_of::<Record>() + SLOT_BYTES);
+    let tables = fixed.div_ceil(UNIT_BYTES) + units / (each - 1) + 2;
     let all = units.checked_add(tables)?;
     let plan = Plan::of::<L, Fixed>(all, threads)?;
     let enough = all - plan.first as usize >= units && all < 1 << 31;

@@ -9,7 +9,7 @@
 //! ```
 //! # Invariants
 //! - I1 The free list of a class holds page-blocks of the class; they count as used in their pages,
-//!   whichever instance has those.
+//!   whichever instance has those. That of no class is empty, and has no room.
 //! - I2 A page of the instance is the current one of its class, or in the list of its class, or
 //!   full: more than [`Class::loose`] of its page-blocks are used.
 //! - I3 Units in the buffer belong to no page, object or run, and to no other thread.
@@ -23,11 +23,11 @@
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use super::chain::{Chain, Free};
+use super::chain::Chain;
 use super::free_list::FreeList;
 use super::memory::{Memory, Record, Span};
-use super::remote_frees::{Batch, Inbox, SLOTS};
-use super::sizes::{CLASSES, Class};
+use super::remote_frees::{Batch, Inbox, PLACES};
+use super::sizes::{CLASSES, Class, SLOTS, Slot};
 
 /// Single units that an instance keeps for its next pages: b_p.
 pub(super) const BUFFERED: usize = 4;
@@ -71,12 +71,12 @@ pub(super) struct Instance {
     buffered: Cell<usize>,
     buffer: [Cell<Span>; BUFFERED],
     arrived: Chain,
-    free: [Chain; CLASSES],
-    counts: [Cell<u32>; CLASSES],
+    free: [Chain; SLOTS],
+    counts: [Cell<u32>; SLOTS],
     current: [Cell<Span>; CLASSES],
     first: [Cell<Span>; CLASSES],
     last: [Cell<Span>; CLASSES],
-    outbox: [Batch; SLOTS],
+    outbox: [Batch; PLACES],
     arrives: Arrives,
 }
 
@@ -157,24 +157,13 @@ impl Instance {
     /// The free list of a class.
     #[inline]
     pub(super) fn free_list(&self, class: Class) -> FreeList<'_> {
-        FreeList::new(&self.free[class.index()], &self.counts[class.index()])
+        self.list_at(class.slot())
     }
 
-    /// Whether the free list of the class of a unit is to be wound up.
+    /// The free list of a slot.
     #[inline]
-    pub(super) fn is_run_down(&self, unit: &Record) -> bool {
-        let list = unit.page_class().map(|class| self.free_list(class));
-        list.is_some_and(FreeList::is_run_down)
-    }
-
-    /// F0: puts a page-block, in the unit of a record, into the free list of its class. Returns it
-    /// if there is no room, or that is no page.
-    #[inline]
-    pub(super) fn keep(&self, unit: &Record, block: Free) -> Result<(), Free> {
-        match unit.page_class() {
-            Some(class) => self.free_list(class).put(block),
-            None => Err(block),
-        }
+    pub(super) fn list_at(&self, slot: Slot) -> FreeList<'_> {
+        FreeList::new(&self.free[slot.index()], &self.counts[slot.index()])
     }
 
     /// The first page that is not full.
@@ -259,7 +248,7 @@ impl Instance {
     /// The batch for an instance; it may hold page-blocks of another one.
     #[inline]
     pub(super) fn batch(&self, to: u16) -> &Batch {
-        &self.outbox[usize::from(to) % SLOTS]
+        &self.outbox[usize::from(to) % PLACES]
     }
 
     /// All batches.

@@ -8,10 +8,11 @@ use lock_api::RawMutex;
 
 use super::chain::Free;
 use super::common::{Common, GROUPS};
+use super::free_list::FreeList;
 use super::instance::Instance;
 use super::memory::{Record, Span};
 use super::misuse::Misuse;
-use super::sizes::{Class, GRANULE, UNIT_BYTES};
+use super::sizes::{Class, GRANULE, Slot, UNIT_BYTES};
 use super::source::{Fixed, Source};
 
 /// A thread's own instance of a [`SharedDirect`](super::SharedDirect). It belongs to the thread
@@ -56,13 +57,14 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
     /// [`allocate`](Local::allocate).
     ///
     /// # Safety
-    /// `own` came from [`into_raw`](Local::into_raw), and the instance is this thread's.
+    /// `own` came from [`into_raw`](Local::into_raw), and the instance is this thread's; or it is
+    /// [`Nobody`](super::Nobody)'s.
     #[inline]
     #[must_use]
     pub unsafe fn allocate_from_list(own: NonNull<u8>, bytes: usize) -> Option<NonNull<u8>> {
         // SAFETY: the caller's.
         let own: &Instance = unsafe { own.cast().as_ref() };
-        let block = own.free_list(Class::of_small(bytes)?).pop()?;
+        let block = own.list_at(Slot::of_small(bytes)?).pop()?;
         Some(block.into_object())
     }
 
@@ -190,16 +192,17 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
     #[inline]
     pub unsafe fn try_free(&self, object: NonNull<u8>) -> Result<(), Misuse> {
         let memory = self.common.memory();
-        let Some(unit) = memory.record_of(object.as_ptr()) else {
+        let Some(unit) = memory.unit_of(object.as_ptr()) else {
             return Err(Misuse::Foreign);
         };
+        let list = self.own.list_at(memory.slot(unit));
         // SAFETY: the caller's; what is found to be misuse is not linked.
         let block = unsafe { Free::of(object) };
-        let Err(block) = self.own.keep(unit, block) else {
+        let Err(block) = list.put(block) else {
             return Ok(());
         };
-        if self.own.is_run_down(unit) {
-            return self.free_and_look(unit, block);
+        if list.is_run_down() {
+            return self.free_and_look(list, block);
         }
         let record = memory.first_record(unit);
         if record.owner() != self.own.number() {
@@ -217,11 +220,9 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
     /// Frees a page-block into the free list that is run down, and looks whether memory is due.
     #[cold]
     #[inline(never)]
-    fn free_and_look(&self, unit: &Record, block: Free) -> Result<(), Misuse> {
-        if let Some(class) = unit.page_class() {
-            self.own.free_list(class).wind_up();
-        }
-        let kept = self.own.keep(unit, block);
+    fn free_and_look(&self, list: FreeList<'_>, block: Free) -> Result<(), Misuse> {
+        list.wind_up();
+        let kept = list.put(block);
         self.common.look(self.own);
         // It has room.
         kept.map_err(|_| Misuse::NoObject)

@@ -2,11 +2,12 @@
 //!
 //! ```text
 //! base, aligned to a unit
-//! | what all threads share | instance | instance … | records, 32 bytes a unit | pad | unit | unit …
-//! |<------------------------------ administrative units ------------------------>|
-//!                                                                    unit 0 | unit 1 | unit 2 …
+//! | what all threads share | instance | instance … | records, 32 bytes a unit | slots, 4 | pad | unit …
+//! |<------------------------------ administrative units --------------------------->|
+//!                                                                       unit 0 | unit 1 | unit 2 …
 //! ```
-//! All tables are valid when zero: nothing is written before it is needed.
+//! All tables are valid when zero: nothing is written before it is needed. A free that finds room
+//! in a free list looks at a slot alone: those of 16 units lie in one cache line.
 //!
 //! # Invariants
 //! - M1 `base .. base + units · UNIT_BYTES` belongs to this heap alone while it lives. Units below
@@ -19,13 +20,15 @@
 //!   is freed.
 //! - M4 F1 is never enough where there is no page: such a record has no frees to spare, so freeing
 //!   an address there changes nothing.
+//! - M5 The slot of a unit is that of the class whose page it belongs to, or none. It is written as
+//!   that page's record is (M3).
 
 use core::cell::Cell;
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicUsize, Ordering};
 
 use super::chain::{Chain, Free};
-use super::sizes::{Class, GRANULE, UNIT_BYTES};
+use super::sizes::{Class, GRANULE, Slot, UNIT_BYTES};
 use super::source::Source;
 
 /// Bytes of a unit, as a binary logarithm.
@@ -33,6 +36,9 @@ const UNIT_SHIFT: u32 = UNIT_BYTES.trailing_zeros();
 
 /// `watch` of a page of which F1 frees nothing; no page has so many page-blocks.
 pub(super) const EACH_FREE: u16 = 1 << 14;
+
+/// Bytes of a unit's slot.
+pub(super) const SLOT_BYTES: usize = size_of::<Seen32>();
 
 /// What a unit is, as its record says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,8 +138,7 @@ impl Record {
     }
 
     /// The class of the page that the unit belongs to, be it the first one or a later one.
-    #[inline]
-    pub(super) fn page_class(&self) -> Option<Class> {
+    fn page_class(&self) -> Option<Class> {
         Class::at((self.kind.get() & !INSIDE).wrapping_sub(1))
     }
 
@@ -244,6 +249,7 @@ impl Span {
 pub(super) struct Memory {
     base: NonNull<u8>,
     records: NonNull<Record>,
+    slots: NonNull<Seen32>,
     /// Bytes of the units that are committed.
     committed: AtomicUsize,
     units: u32,
@@ -256,6 +262,7 @@ impl Memory {
         Self {
             base: NonNull::dangling(),
             records: NonNull::dangling(),
+            slots: NonNull::dangling(),
             committed: AtomicUsize::new(0),
             units: 0,
             first: 0,
@@ -265,17 +272,19 @@ impl Memory {
     /// Units of which the first `first` are administrative, and their records.
     ///
     /// # Safety
-    /// M1, and that the records lie in administrative units, these or others before them, and are
-    /// zero.
+    /// M1, and that the records and slots lie in administrative units, these or others before them,
+    /// and are zero.
     pub(super) unsafe fn new(
         base: NonNull<u8>,
         units: u32,
         first: u32,
         records: NonNull<u8>,
+        slots: NonNull<u8>,
     ) -> Self {
         Self {
             base,
             records: records.cast(),
+            slots: slots.cast(),
             committed: AtomicUsize::new(0),
             units,
             first,
@@ -300,17 +309,18 @@ impl Memory {
         self.committed.store(bytes, Ordering::Relaxed);
     }
 
-    /// Makes units usable that follow those that are, up to a unit, and their records. Whether the
-    /// source could.
+    /// Makes units usable that follow those that are, up to a unit, and their records and slots.
+    /// Whether the source could.
     pub(super) fn commit<S: Source>(&self, source: &S, end: Span) -> bool {
         let first = self.span(self.committed());
-        let (records, last) = (self.record_place(first), self.record_place(end));
-        let record_bytes = last.addr().get() + size_of::<Record>() - records.addr().get();
-        let bytes = (end.0 - first.0) as usize * UNIT_BYTES;
-        // SAFETY: M1: inside the region.
-        let done = unsafe { source.commit(records, record_bytes) }
+        let units = (end.0 - first.0) as usize;
+        let (records, slots) = (self.record_place(first), self.slot_place(first));
+        // SAFETY: M1: inside the region; with a record and a slot for the end.
+        let done = unsafe { source.commit(records, (units + 1) * size_of::<Record>()) }
             // SAFETY: as above.
-            && unsafe { source.commit(self.address(first), bytes) };
+            && unsafe { source.commit(slots, (units + 1) * SLOT_BYTES) }
+            // SAFETY: as above.
+            && unsafe { source.commit(self.address(first), units * UNIT_BYTES) };
         if done {
             self.set_committed(end.0);
         }
@@ -382,6 +392,42 @@ impl Memory {
         NonNull::from(self.record_unread(span)).cast()
     }
 
+    /// Where a unit's slot is.
+    fn slot_place(&self, span: Span) -> NonNull<u8> {
+        // SAFETY: M2: inside the administrative units; there is one for the end.
+        unsafe { self.slots.add(span.0 as usize) }.cast()
+    }
+
+    /// A unit's slot.
+    #[inline]
+    pub(super) fn slot(&self, unit: Span) -> Slot {
+        // SAFETY: M2, as `record`.
+        let slot: &Seen32 = unsafe { self.slot_place(unit).cast().as_ref() };
+        // SAFETY: M5: a slot, or zero, which is none.
+        unsafe { Slot::of_word(slot.get()) }
+    }
+
+    /// Says which slot a unit has.
+    pub(super) fn set_slot(&self, unit: Span, slot: Slot) {
+        // SAFETY: M2, as `record`.
+        let place: &Seen32 = unsafe { self.slot_place(unit).cast().as_ref() };
+        place.set(slot.word());
+    }
+
+    /// The unit that holds an address. `None` outside what is committed.
+    #[inline]
+    pub(super) fn unit_of(&self, object: *mut u8) -> Option<Span> {
+        let offset = object.addr().wrapping_sub(self.base.addr().get());
+        if offset >= self.committed.load(Ordering::Relaxed) {
+            return None;
+        }
+        let unit = offset >> UNIT_SHIFT;
+        // SAFETY: M1: the number of units is a `u32`.
+        unsafe { core::hint::assert_unchecked(u32::try_from(unit).is_ok()) };
+        #[expect(clippy::cast_possible_truncation, reason = "as above")]
+        Some(Span(unit as u32))
+    }
+
     fn record_unread(&self, span: Span) -> &Cell<core::mem::MaybeUninit<Record>> {
         // SAFETY: M2: inside the administrative units; it is not read.
         unsafe { self.records.add(span.0 as usize).cast().as_ref() }
@@ -398,32 +444,17 @@ impl Memory {
     /// page. `None` outside what is committed.
     #[inline]
     pub(super) fn record_around(&self, object: *mut u8) -> Option<&Record> {
-        self.record_of(object).map(|unit| self.first_record(unit))
+        self.unit_of(object).map(|unit| self.first_record(unit))
     }
 
-    /// The record of the unit that holds an address. `None` outside what is committed.
+    /// The record of the first unit of the page that a unit belongs to; of another unit its own.
     #[inline]
-    pub(super) fn record_of(&self, object: *mut u8) -> Option<&Record> {
-        let offset = object.addr().wrapping_sub(self.base.addr().get());
-        if offset >= self.committed.load(Ordering::Relaxed) {
-            return None;
-        }
-        let at = (offset >> UNIT_SHIFT) * size_of::<Record>();
-        // SAFETY: M2: a record of the region's, as in `record`.
-        Some(unsafe { self.records.byte_add(at).as_ref() })
-    }
-
-    /// The record of the first unit of a page, of that of one of its units; of others the same.
-    #[inline]
-    pub(super) fn first_record(&self, unit: &Record) -> &Record {
-        let at = core::ptr::from_ref(unit).addr() - self.records.addr().get();
+    pub(super) fn first_record(&self, unit: Span) -> &Record {
+        let record = self.record(unit);
+        let back = usize::from(record.back.get());
         // SAFETY: M2: `open_page` wrote how far back the page begins, in the same region; else it
         // is 0.
-        unsafe {
-            self.records
-                .byte_add(at - usize::from(unit.back.get()))
-                .as_ref()
-        }
+        unsafe { NonNull::from(record).byte_sub(back).as_ref() }
     }
 
     /// As [`Memory::record_around`], its number.
@@ -471,6 +502,7 @@ impl Memory {
                 .back
                 .set((unit as usize * size_of::<Record>()) as u16);
         }
+        self.set_slots(page, units, class.slot());
         let record = self.record(page);
         record.set_kind(Kind::Page(class));
         record.free.take();
@@ -488,7 +520,12 @@ impl Memory {
         for unit in 0..units {
             self.record(self.after(page, unit)).set_kind(Kind::Nothing);
         }
+        self.set_slots(page, units, Slot::NONE);
         units
+    }
+
+    fn set_slots(&self, page: Span, units: u32, slot: Slot) {
+        (0..units).for_each(|unit| self.set_slot(self.after(page, unit), slot));
     }
 
     /// The link in the free page-block at an address that may be corrupt, for a checker. `None` if

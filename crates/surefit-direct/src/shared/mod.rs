@@ -102,4 +102,4 @@ pub use remote_frees::BATCH;
 pub use sizes::{GRANULE, LARGEST_BLOCK, UNIT_BYTES};
 pub use source::{Fixed, Source};
 pub use stats::{ClassStats, SharedDirectStats};
-pub use units::Units;
+pub use units::{Nobody, Units};

@@ -29,7 +29,7 @@ const BATCH_BYTES: u32 = 16 << 10;
 const LEAST_BYTES: u32 = BATCH_BYTES / BATCH as u32;
 
 /// Batches of a thread at once, by the instance's number.
-pub(super) const SLOTS: usize = 16;
+pub(super) const PLACES: usize = 16;
 
 /// Page-blocks of one instance that another thread freed and did not deliver yet. An all-zero batch
 /// is empty.

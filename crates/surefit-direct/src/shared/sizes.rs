@@ -5,7 +5,8 @@
 //! KiB.
 //!
 //! # Invariant
-//! - Z1 A [`Class`] is below [`CLASSES`]: only this module makes them.
+//! - Z1 A [`Class`] is below [`CLASSES`], and a [`Slot`] at most that: only this module makes them,
+//!   and [`Slot::of_word`]'s callers promise it.
 
 /// Bytes of a unit: the least page, and what longer pages and large objects are made of.
 pub const UNIT_BYTES: usize = 8 << 10;
@@ -68,6 +69,12 @@ impl Class {
         self.0
     }
 
+    /// The slot of the class.
+    #[inline]
+    pub(super) const fn slot(self) -> Slot {
+        Slot(self.0 as u32 + 1)
+    }
+
     /// All classes.
     pub(super) fn all() -> impl Iterator<Item = Self> {
         #[expect(clippy::cast_possible_truncation, reason = "64")]
@@ -98,17 +105,11 @@ impl Class {
         blocks - if blocks < 32 { 1 } else { blocks / 16 }
     }
 
-    /// The class of a request of 1 to [`TABLED`] bytes; `None` for others.
-    #[inline]
-    pub(super) fn of_small(bytes: usize) -> Option<Self> {
-        CLASS_OF.get(bytes.wrapping_sub(1) / GRANULE + 1).copied()
-    }
-
     /// The class of a request, if page-blocks serve it. O(1).
     #[inline]
     pub(super) const fn of(bytes: usize) -> Option<Self> {
         if bytes <= TABLED {
-            return Some(CLASS_OF[bytes.div_ceil(GRANULE)]);
+            return Some(Self(SLOT_OF[bytes.div_ceil(GRANULE)] - 1));
         }
         if bytes > LARGEST_BLOCK {
             return None;
@@ -157,6 +158,50 @@ impl Class {
             class.0 += 1;
         }
         Some(class)
+    }
+}
+
+/// Where an instance has the free list of a class; or the slot of no class, whose list is always
+/// empty and takes nothing (Z1). So what is no page needs no question of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(transparent)]
+pub(super) struct Slot(u32);
+
+/// The number of slots.
+pub(super) const SLOTS: usize = CLASSES + 1;
+
+impl Slot {
+    /// That of no class.
+    pub(super) const NONE: Self = Self(0);
+
+    /// The slot as a number below [`SLOTS`].
+    #[inline]
+    pub(super) const fn index(self) -> usize {
+        // SAFETY: Z1.
+        unsafe { core::hint::assert_unchecked((self.0 as usize) < SLOTS) };
+        self.0 as usize
+    }
+
+    /// The slot as a word of a table.
+    #[inline]
+    pub(super) const fn word(self) -> u32 {
+        self.0
+    }
+
+    /// The slot that a word names.
+    ///
+    /// # Safety
+    /// The word is [`Slot::word`]'s.
+    #[inline]
+    pub(super) const unsafe fn of_word(word: u32) -> Self {
+        Self(word)
+    }
+
+    /// The slot of a request of 1 to [`TABLED`] bytes; `None` for others.
+    #[inline]
+    pub(super) fn of_small(bytes: usize) -> Option<Self> {
+        let granules = bytes.wrapping_sub(1) / GRANULE + 1;
+        SLOT_OF.get(granules).map(|slot| Self(u32::from(*slot)))
     }
 }
 
@@ -222,20 +267,20 @@ static SHAPES: [Shape; CLASSES] = {
     shapes
 };
 
-static CLASS_OF: [Class; TABLED / GRANULE + 1] = {
-    let mut classes = [Class(0); TABLED / GRANULE + 1];
+static SLOT_OF: [u8; TABLED / GRANULE + 1] = {
+    let mut slots = [1; TABLED / GRANULE + 1];
     let (mut granules, mut class) = (1, 0);
-    while granules < classes.len() {
+    while granules < slots.len() {
         while bytes_of(class) < granules * GRANULE {
             class += 1;
         }
         #[expect(clippy::cast_possible_truncation, reason = "below 64")]
         {
-            classes[granules] = Class(class as u8);
+            slots[granules] = class as u8 + 1;
         }
         granules += 1;
     }
-    classes
+    slots
 };
 
 #[cfg(test)]
@@ -270,7 +315,7 @@ mod tests {
     #[test]
     fn small_requests_are_found_in_the_table_and_no_others() {
         for bytes in 1..=TABLED {
-            assert_eq!(Class::of_small(bytes), Class::of(bytes));
+            assert_eq!(Slot::of_small(bytes), Class::of(bytes).map(Class::slot));
         }
         for bytes in [
             0,
@@ -279,7 +324,7 @@ mod tests {
             usize::MAX - 1,
             usize::MAX,
         ] {
-            assert_eq!(Class::of_small(bytes), None);
+            assert_eq!(Slot::of_small(bytes), None);
         }
     }
 

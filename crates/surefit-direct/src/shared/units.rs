@@ -1,5 +1,6 @@
 //! Where the units of a heap are: all that the fastest free of a process needs to know of it.
 
+use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
 use super::chain::Free;
@@ -45,6 +46,39 @@ impl Units<'static> {
     }
 }
 
+/// The instance of no thread: it has nothing and takes nothing. An allocator of a process names it
+/// where a thread has none yet, and its fastest calls need not ask whether the thread has one.
+#[derive(Debug)]
+pub struct Nobody(Instance);
+
+// SAFETY: it is never written. Its lists have nothing to give and no room, and it owns no page: no
+// record names its number, 0, but those of what is no page, of which F1 frees nothing (M4).
+unsafe impl Sync for Nobody {}
+
+impl Nobody {
+    /// The instance of no thread.
+    #[must_use]
+    pub const fn new() -> Self {
+        // SAFETY: zeros are an instance that was never used.
+        Self(unsafe { MaybeUninit::zeroed().assume_init() })
+    }
+
+    /// As [`Local::into_raw`](super::Local::into_raw), for
+    /// [`allocate_from_list`](super::Local::allocate_from_list) and [`put_back`](Units::put_back)
+    /// alone.
+    #[inline]
+    #[must_use]
+    pub fn into_raw(&'static self) -> NonNull<u8> {
+        NonNull::from(&self.0).cast()
+    }
+}
+
+impl Default for Nobody {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl<'m> Units<'m> {
     pub(super) const fn of(memory: &'m Memory) -> Self {
         Self(memory)
@@ -56,22 +90,23 @@ impl<'m> Units<'m> {
     ///
     /// # Safety
     /// As there; `own` came from [`into_raw`](super::Local::into_raw), the instance is this
-    /// thread's, and of the heap of these units if they are a heap's.
+    /// thread's, and of the heap of these units if they are a heap's; or it is [`Nobody`]'s.
     #[inline]
     pub unsafe fn put_back(self, own: NonNull<u8>, object: *mut u8) -> bool {
         // SAFETY: the caller's.
         let own: &Instance = unsafe { own.cast().as_ref() };
-        let Some(unit) = self.0.record_of(object) else {
+        let Some(unit) = self.0.unit_of(object) else {
             return false;
         };
+        let list = own.list_at(self.0.slot(unit));
         // SAFETY: inside the region, so not null; the caller's; if it is no such object, it is not
         // used here.
         let block = unsafe { Free::of(NonNull::new_unchecked(object)) };
-        let Err(block) = own.keep(unit, block) else {
+        let Err(block) = list.put(block) else {
             return true;
         };
         let record = self.0.first_record(unit);
         // M4: what is no page is owned by 0.
-        record.owner() == own.number() && !own.is_run_down(unit) && record.put_back(block).is_ok()
+        record.owner() == own.number() && !list.is_run_down() && record.put_back(block).is_ok()
     }
 }

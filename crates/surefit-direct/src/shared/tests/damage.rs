@@ -3,7 +3,7 @@
 
 use super::super::instance::Instance;
 use super::super::memory::{Kind, Record, Span};
-use super::super::sizes::Class;
+use super::super::sizes::{Class, Slot};
 use super::*;
 
 /// Bytes of the objects: 73 of them fill a page of one unit.
@@ -278,4 +278,36 @@ fn damaged_records_are_told() {
         core::mem::forget(local);
         assert_eq!(found.unwrap_err().invariant, told);
     }
+}
+
+#[test]
+fn damaged_slots_are_told() {
+    for slot in [Slot::NONE, Class::of(16).unwrap().slot()] {
+        damaged(&["M5"], move |world| {
+            let memory = world.heap.common().memory();
+            let page = memory.around(world.objects[0].as_ptr()).unwrap();
+            memory.set_slot(page, slot);
+        });
+        // The second unit of a page of several.
+        damaged(&["M5"], move |world| {
+            let object = world.own.allocate(30_000, 16).unwrap();
+            let memory = world.heap.common().memory();
+            let page = memory.around(object.as_ptr()).unwrap();
+            memory.set_slot(memory.after(page, 1), slot);
+        });
+    }
+    damaged(&["M5"], |world| {
+        let object = world.own.allocate(40_000, 16).unwrap();
+        let memory = world.heap.common().memory();
+        let run = memory.around(object.as_ptr()).unwrap();
+        memory.set_slot(run, class().slot());
+    });
+    damaged(&["M5"], |world| {
+        let memory = world.heap.common().memory();
+        memory.set_slot(memory.span(memory.committed() - 1), class().slot());
+    });
+    damaged(&["M5"], |world| {
+        let memory = world.heap.common().memory();
+        memory.set_slot(Span::NONE, class().slot());
+    });
 }

@@ -322,6 +322,36 @@ fn an_instance_is_a_word_of_its_thread() {
 }
 
 #[test]
+fn nobodys_instance_gives_and_takes_nothing() {
+    static NOBODY: Nobody = Nobody::new();
+    let nobody = NOBODY.into_raw();
+    let mut memory = region(1 << 20);
+    let heap: SharedDirect<'_, RawMutex> = SharedDirect::new(&mut memory, SETTINGS).unwrap();
+    let local = heap.join().unwrap();
+    // Of a page with others, of a page of several units, and in no page.
+    let lengths = [1, 100, 100, 1024, 30_000, 40_000];
+    let objects = lengths.map(|bytes| local.allocate(bytes, 16).unwrap());
+    for units in [heap.units(), Units::none()] {
+        for object in objects {
+            // SAFETY: nobody's instance; the objects are live.
+            assert!(!unsafe { units.put_back(nobody, object.as_ptr()) });
+        }
+        // SAFETY: as above; null is no object.
+        assert!(!unsafe { units.put_back(nobody, core::ptr::null_mut()) });
+    }
+    for bytes in [0, 1, 100, 1024, 1025, usize::MAX] {
+        // SAFETY: nobody's instance.
+        let from_list = unsafe { Local::<RawMutex>::allocate_from_list(nobody, bytes) };
+        assert_eq!(from_list, None);
+    }
+    check(&heap);
+    for object in objects {
+        free(&local, object).unwrap();
+    }
+    check(&heap);
+}
+
+#[test]
 fn no_more_threads_join_than_there_are_places_and_groups_serve_the_others() {
     let mut memory = region(1 << 20);
     let heap: SharedDirect<'_, RawMutex> = SharedDirect::new(&mut memory, SETTINGS).unwrap();
