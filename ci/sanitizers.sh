@@ -19,11 +19,12 @@ export SUREFIT_STRESS="${SUREFIT_STRESS:-0.5}"
 # Whatever works on a region is an attack; what several threads use at once is in the second list as well. The heaps beside
 # their models are not here: ci/fuzz.sh drives them, under the address sanitizer too.
 address=(
-  collections_attacks collections_vec compact_attacks compact_branded compact_pieces compact_shared_attacks compact_stress direct_one_owner direct_shared
+  collections_attacks collections_deque collections_more_attacks collections_vec compact_attacks compact_branded compact_pieces
+  compact_shared_attacks compact_stress direct_one_owner direct_shared
   freelist_attacks gc_arena gc_attacks papers_attacks
 )
 [ "${SUREFIT_TESTS:-}" != all ] || address+=(
-  collections_map collections_text compact_beside compact_collect compact_contiguous
+  collections_btree collections_lru collections_map collections_text compact_beside compact_collect compact_contiguous
   compact_sharded compact_shared compact_shared_bytes compact_shared_parked
   direct_attacks direct_pooled
   freelist_limits freelist_bump_chunk

@@ -1,4 +1,4 @@
-//! Vectors, strings and maps in one heap, beside those of the standard library: contents, refusals,
+//! Vectors, strings, maps, deques and caches in one heap, beside those of the standard library: contents, refusals,
 //! what lives at the end.
 
 use std::collections::HashMap as StdMap;
@@ -10,6 +10,8 @@ use surefit_compact::{Heap, Narrow, Wide, Width};
 
 use crate::config;
 use crate::input::Input;
+use crate::ordered::Ordered;
+use crate::queues::Queues;
 
 /// Bits that a hasher keeps of the last number that it saw: none of them, or so many.
 #[derive(Clone, Copy)]
@@ -50,6 +52,8 @@ struct Containers<'m, W: Width> {
     vec_model: Vec<(u32, u8)>,
     map: HashMap<Moving, MovingVec<u8>, Bits>,
     map_model: StdMap<String, Vec<u8>>,
+    queues: Queues,
+    ordered: Ordered,
 }
 
 /// Runs one input.
@@ -76,14 +80,18 @@ fn play<W: Width>(input: &mut Input<'_>) {
         vec_model: Vec::new(),
         map: HashMap::with_hasher(bits),
         map_model: StdMap::new(),
+        queues: Queues::default(),
+        ordered: Ordered::default(),
     };
     let mut steps = 0;
     while !input.is_empty() && steps < 500 {
         steps += 1;
-        if input.below(2) == 0 {
-            all.change_vector(input);
-        } else {
-            all.change_map(input);
+        match input.below(5) {
+            0 => all.change_vector(input),
+            1 => all.change_map(input),
+            2 => all.queues.change_deque(&mut all.heap, input),
+            3 => all.ordered.change(&mut all.heap, input),
+            _ => all.queues.change_cache(&mut all.heap, input),
         }
         all.heap.check().expect("every invariant");
     }
@@ -187,6 +195,8 @@ impl<W: Width> Containers<'_, W> {
             assert_eq!(copy.iter(&self.heap).count(), self.map_model.len());
             copy.free(&mut self.heap);
         }
+        self.queues.finish(&mut self.heap);
+        self.ordered.finish(&mut self.heap);
         self.vec.free(&mut self.heap);
         self.map.free(&mut self.heap);
         assert_eq!(self.heap.live_blocks().count(), 0);

@@ -6,7 +6,7 @@
 //! | `key_heap` | `KeyHeap` with live, stale and foreign keys, also of parked pairs, generations of one byte to four |
 //! | `contiguous` | contiguous objects of any length among page-blocks and pieces: every byte, what calls copy, `check` |
 //! | `pieces` | `ByteVec`, cursors, `IoSlice` and `&[T]` views of pieces beside `Vec<u8>` and the standard library's cursor |
-//! | `collections` | vectors, strings and maps in one heap beside those of the standard library: contents, refusals, nothing left |
+//! | `collections` | vectors, strings, maps of both kinds, deques and caches in one heap beside their models: contents, refusals, `check` after each operation, nothing left |
 //! | `branded` | branded heaps: branded, checked and foreign handles, one brand after another |
 //! | `os_heap` | `OsHeap` on real system calls: limits, delays, what is resident, memory given back and used again |
 //! | `shared_heap` | `SharedHeap` from one thread: every lock, bound and increment, pins held across frees, `check` |
@@ -37,8 +37,10 @@ pub mod heap;
 pub mod input;
 pub mod jamaica;
 pub mod key_heap;
+mod ordered;
 pub mod os_heap;
 pub mod pieces;
+mod queues;
 pub mod raw;
 pub mod region;
 pub mod replay;

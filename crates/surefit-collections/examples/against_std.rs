@@ -1,4 +1,4 @@
-//! What maps and vectors cost, beside those of the standard library on the system's malloc:
+//! What maps, vectors and deques cost, beside those of the standard library on the system's malloc:
 //! processor time as ratios of interleaved rounds, their least and most, and memory.
 //!
 //! `cargo run --release -p surefit-collections --features os,std --example against_std [MOST]`: up
@@ -8,12 +8,14 @@
 //! the heap all that is resident.
 
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::collections::HashMap as StdMap;
+use std::collections::{BTreeMap as StdOrdered, HashMap as StdMap, VecDeque};
 use std::hash::RandomState;
 use std::hint::black_box;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use surefit_collections::{HashMap, String as Moving, Vec as MovingVec};
+use surefit_collections::{
+    BTreeMap, HashMap, String as Moving, Vec as MovingVec, VecDeque as MovingDeque,
+};
 use surefit_compact::Config;
 use surefit_compact::os::{Limits, OsHeap};
 use surefit_os::clock::thread_cpu_ns;
@@ -265,6 +267,104 @@ fn vector_in_ours(heap: &mut OsHeap<'static>, keys: &Keys<u64>, costs: &mut Cost
     vec.free(heap);
 }
 
+fn ordered_in_std(_: &mut OsHeap<'static>, keys: &Keys<u64>, costs: &mut Costs) {
+    let before = CHUNKS.load(Ordering::Relaxed);
+    let mut map = StdOrdered::new();
+    timed(&mut costs[0], || {
+        for key in &keys.inserted {
+            map.insert(*key, *key);
+        }
+    });
+    costs[4] += (CHUNKS.load(Ordering::Relaxed) - before) as f64;
+    timed(&mut costs[1], || {
+        let there = |key: &&u64| map.contains_key(*key);
+        keys.searched.iter().filter(there).count()
+    });
+    timed(&mut costs[2], || {
+        map.values().fold(0_u64, |sum, value| sum ^ value)
+    });
+    timed(&mut costs[3], || {
+        for key in &keys.searched {
+            map.remove(key);
+        }
+    });
+}
+
+fn ordered_in_ours(heap: &mut OsHeap<'static>, keys: &Keys<u64>, costs: &mut Costs) {
+    let before = held(heap);
+    let mut map = BTreeMap::new();
+    timed(&mut costs[0], || {
+        for key in &keys.inserted {
+            map.insert(heap, *key, *key).expect("room");
+        }
+    });
+    costs[4] += (held(heap) - before) as f64;
+    timed(&mut costs[1], || {
+        let there = |key: &&u64| map.contains_key(heap, *key);
+        keys.searched.iter().filter(there).count()
+    });
+    timed(&mut costs[2], || {
+        map.values(heap).fold(0_u64, |sum, value| sum ^ value)
+    });
+    timed(&mut costs[3], || {
+        for key in &keys.searched {
+            map.remove(heap, key);
+        }
+    });
+    map.free(heap);
+}
+
+fn deque_in_std(_: &mut OsHeap<'static>, keys: &Keys<u64>, costs: &mut Costs) {
+    let before = CHUNKS.load(Ordering::Relaxed);
+    let mut deque = VecDeque::new();
+    timed(&mut costs[0], || {
+        for key in &keys.inserted {
+            deque.push_back(*key);
+        }
+    });
+    costs[4] += (CHUNKS.load(Ordering::Relaxed) - before) as f64;
+    timed(&mut costs[1], || {
+        let at = |key: &u64| deque[*key as usize % deque.len()];
+        keys.searched.iter().fold(0, |sum, key| sum ^ at(key))
+    });
+    timed(&mut costs[2], || {
+        deque.iter().fold(0, |sum, value| sum ^ value)
+    });
+    timed(&mut costs[3], || {
+        while let Some(value) = deque.pop_front() {
+            black_box(value);
+        }
+    });
+}
+
+fn deque_in_ours(heap: &mut OsHeap<'static>, keys: &Keys<u64>, costs: &mut Costs) {
+    let before = held(heap);
+    let mut deque = MovingDeque::new();
+    timed(&mut costs[0], || {
+        for key in &keys.inserted {
+            deque.push_back(heap, *key).expect("room");
+        }
+    });
+    costs[4] += (held(heap) - before) as f64;
+    timed(&mut costs[1], || {
+        let at = |key: &u64| {
+            *deque
+                .get(heap, *key as usize % deque.len())
+                .expect("below the length")
+        };
+        keys.searched.iter().fold(0, |sum, key| sum ^ at(key))
+    });
+    timed(&mut costs[2], || {
+        deque.iter(heap).fold(0, |sum, value| sum ^ value)
+    });
+    timed(&mut costs[3], || {
+        while let Some(value) = deque.pop_front(heap) {
+            black_box(value);
+        }
+    });
+    deque.free(heap);
+}
+
 /// Measures both in interleaved rounds, prints the ratios, and returns their medians.
 fn compare<K>(
     name: &str,
@@ -322,6 +422,7 @@ fn main() {
         .for_each(|operation| print!("  {operation:<22}"));
     println!();
     let (mut maps, mut vectors) = (Vec::new(), Vec::new());
+    let (mut ordered, mut deques) = (Vec::new(), Vec::new());
     let mut count = 1000;
     while count <= most {
         let numbers = Keys::new(count, |number| number);
@@ -329,9 +430,22 @@ fn main() {
         let texts = Keys::new(count, text);
         maps.push(compare("text", &texts, texts_in_std, texts_in_ours));
         vectors.push(compare("vector", &numbers, vector_in_std, vector_in_ours));
+        ordered.push(compare(
+            "ordered",
+            &numbers,
+            ordered_in_std,
+            ordered_in_ours,
+        ));
+        deques.push(compare("deque", &numbers, deque_in_std, deque_in_ours));
         count *= 10;
     }
-    for (name, of) in [("maps", maps), ("vectors", vectors)] {
+    let all = [
+        ("maps", maps),
+        ("vectors", vectors),
+        ("ordered maps", ordered),
+        ("deques", deques),
+    ];
+    for (name, of) in all {
         let times = of.iter().flat_map(|row| row[..4].iter().copied());
         let memory = of.iter().map(|row| row[4]);
         println!(

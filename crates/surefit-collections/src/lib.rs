@@ -1,5 +1,6 @@
 //! Containers that live wholly in one compacting heap, so that a whole data structure never
-//! fragments: [`Vec`], [`ByteString`], [`String`], [`HashMap`].
+//! fragments: [`Vec`], [`VecDeque`], [`ByteString`], [`String`], [`HashMap`], [`BTreeMap`],
+//! [`LruCache`].
 //!
 //! ```
 //! use surefit_collections::{HashMap, String, Vec};
@@ -54,9 +55,12 @@
 //! | --- | --- | --- |
 //! | any object of the heap | 8 (an entry and a back-reference), and the rest of its page-block | a compare, a load, an add |
 //! | [`Vec`], [`ByteString`], [`String`] | 24; up to twice the elements while contiguous, at most a piece more beyond | in pieces one look-up per level of the spine |
+//! | [`VecDeque`] | 88; as [`Vec`] up to a piece; beyond, two pieces that are not full and up to 128 per piece | a division, the run, then the element |
 //! | [`HashMap`] | 64 per 5 to 19 entries; at most 4 to 8 free slots in a bucket that grows | a bucket, then the entry |
+//! | [`BTreeMap`] | 56 per node of 7 to 31 entries, which is at least half full; 48 per child | for each level a search in a node |
+//! | [`LruCache`] | as [`HashMap`], and 20 per entry | as [`HashMap`]; a use changes four links |
 //!
-//! No insertion copies a whole container: a vector beyond a piece grows by pieces, a map by
+//! No insertion copies a whole container: a vector or deque beyond a piece grows by pieces, a map by
 //! buckets. So a heap never needs room for two copies of a large container.
 //!
 //! # Drawbacks
@@ -83,27 +87,42 @@
 #[cfg(feature = "std")]
 extern crate std;
 
+mod btree;
 mod clone;
+mod compare;
+mod demand;
+mod deque;
 mod drain;
 mod heap;
 mod lookup;
+mod lru;
 mod map;
 mod names;
+mod range;
 mod release;
 mod shown;
 mod storage;
 mod text;
 mod vec;
 
+pub use btree::BTreeMap;
 pub use clone::TryClone;
+pub use compare::Compare;
+pub use deque::{DrainDeque, VecDeque};
 pub use drain::Drain;
 pub use heap::ByteHeap;
 pub use lookup::Lookup;
+pub use lru::LruCache;
 pub use map::{DrainMap, Entry, HashMap, OccupiedEntry, VacantEntry};
 pub use names::{Branded, Checked, Names};
 pub use release::Release;
 pub use storage::{Slices, SlicesMut, Vec};
 pub use text::{ByteString, String};
+
+/// What belongs to a [`BTreeMap`].
+pub mod btree_map {
+    pub use crate::btree::{Entry, OccupiedEntry, Range, RangeMut, VacantEntry};
+}
 
 /// The example of README.md compiles and runs.
 #[cfg(doctest)]

@@ -49,7 +49,9 @@ plain! {
 
 plain!(core::convert::Infallible);
 
-impl<H: ?Sized, T: ?Sized> Release<H> for &T {}
+/// Not for every reference: `value.release(heap)` of a type without an implementation would compile,
+/// and release nothing.
+impl<H: ?Sized> Release<H> for &str {}
 
 impl<H: ?Sized, T: Release<H>> Release<H> for Option<T> {
     #[inline]

@@ -93,6 +93,19 @@ impl<T, N: Names> Vec<T, N> {
         if let Err(refused) = self.reserve(heap, 1) {
             return Err(Full { value, refused });
         }
+        self.insert_within_capacity(heap, index, value);
+        Ok(())
+    }
+
+    /// Inserts an element for which there is room.
+    pub(crate) fn insert_within_capacity<H: ByteHeap<Names = N>>(
+        &mut self,
+        heap: &H,
+        index: usize,
+        value: T,
+    ) where
+        T: Send,
+    {
         // Each group takes what the one before it pushed out.
         let (mut carried, mut at) = (value, index);
         while at < self.len() {
@@ -103,7 +116,6 @@ impl<T, N: Names> Vec<T, N> {
         }
         let pushed = self.push_within_capacity(heap, carried);
         debug_assert!(pushed.is_ok(), "room was made");
-        Ok(())
     }
 
     /// Takes an element out; those behind it move down. Moves no object.
@@ -245,7 +257,7 @@ impl<T, N: Names> Vec<T, N> {
     }
 
     /// Reverses the order of the elements from `start` to `end`.
-    fn reverse<H: ByteHeap<Names = N>>(&mut self, heap: &H, start: usize, end: usize) {
+    pub(crate) fn reverse<H: ByteHeap<Names = N>>(&mut self, heap: &H, start: usize, end: usize) {
         let slice = self.slice_at_mut(heap, start);
         if let Some(slice) = slice.get_mut(..end - start) {
             return slice.reverse();

@@ -4,22 +4,18 @@
 mod common;
 
 use std::cell::Cell;
-use std::hash::{BuildHasher, Hash, Hasher};
+use std::hash::{BuildHasher, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use common::bomb::{Bomb, FUSE, burn, panics};
 use common::{ByConstant, ByDefault, DEFAULT, NO_PIECES, Numbers, SMALL_PIECES, boxed};
 use surefit_collections::{
     ByteString, Entry, HashMap, Release, String as Moving, TryClone, Vec as MovingVec,
 };
 use surefit_compact::os::{Limits, OsHeap};
-use surefit_compact::{BoxedHeap, ByteVec, Handle, Heap, Wide};
+use surefit_compact::{ByteVec, Handle, Heap, Wide};
 use surefit_core::Refused;
-
-/// Whether a call panics.
-fn panics<R>(call: impl FnOnce() -> R) -> bool {
-    catch_unwind(AssertUnwindSafe(call)).is_err()
-}
 
 #[test]
 #[expect(clippy::cognitive_complexity, reason = "a line for each call")]
@@ -330,55 +326,6 @@ fn iterators_that_are_forgotten_lose_nothing() {
     vec.free(&mut heap);
     map.free(&mut heap);
     assert_eq!(heap.live_blocks().count(), 0);
-}
-
-thread_local! {
-    /// The calls of user code that are left before one panics.
-    static FUSE: Cell<usize> = const { Cell::new(usize::MAX) };
-}
-
-/// Panics at the end of the fuse.
-fn burn() {
-    let left = FUSE.get();
-    FUSE.set(left.wrapping_sub(1));
-    assert!(left > 0, "the fuse has burnt");
-}
-
-/// A key whose hash and comparison, and a value whose release, may panic. It owns an object.
-#[derive(Debug)]
-struct Bomb {
-    number: u64,
-    owned: Handle<u64>,
-}
-
-impl Bomb {
-    fn new(heap: &BoxedHeap, number: u64) -> Self {
-        let owned = heap.insert(number).expect("room");
-        Self { number, owned }
-    }
-}
-
-impl PartialEq for Bomb {
-    fn eq(&self, other: &Self) -> bool {
-        burn();
-        self.number == other.number
-    }
-}
-
-impl Eq for Bomb {}
-
-impl Hash for Bomb {
-    fn hash<S: Hasher>(&self, state: &mut S) {
-        burn();
-        state.write_u64(self.number);
-    }
-}
-
-impl Release<BoxedHeap> for Bomb {
-    fn release(self, heap: &mut BoxedHeap) {
-        heap.free(self.owned);
-        burn();
-    }
 }
 
 #[test]

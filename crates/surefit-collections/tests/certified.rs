@@ -3,11 +3,12 @@
 mod common;
 
 use std::hash::BuildHasher;
+use std::num::NonZeroUsize;
 
 use common::{
-    ByConstant, ByDefault, ByNumber, DEFAULT, NO_PIECES, Numbers, SMALL_PIECES, TINY, boxed,
+    ByConstant, ByDefault, ByNumber, DEFAULT, NO_PIECES, Numbers, PIECES, SMALL_PIECES, TINY, boxed,
 };
-use surefit_collections::{HashMap, Release, Vec as MovingVec};
+use surefit_collections::{BTreeMap, HashMap, LruCache, Release, Vec as MovingVec, VecDeque};
 use surefit_compact::certify::{Demand, heap_bytes};
 use surefit_compact::{BoxedHeap, Config, Heap, Narrow, Wide, Width};
 
@@ -146,4 +147,126 @@ fn a_certified_heap_never_refuses_its_vector() {
     assert!(MovingVec::<u64>::for_demand::<Wide>(&NO_PIECES, 3000).is_none());
     assert!(MovingVec::<u64>::for_demand::<Wide>(&DEFAULT, usize::MAX).is_none());
     assert!(MovingVec::<[u8; 65]>::for_demand::<Wide>(&SMALL_PIECES, 1).is_none());
+}
+
+#[test]
+fn a_certified_heap_never_refuses_its_deque() {
+    fn deque<W: Width, T: Copy + std::fmt::Debug + Send + Release<BoxedHeap<W>>>(
+        config: &'static Config,
+        most: usize,
+        value: T,
+    ) {
+        let demand = VecDeque::<T>::for_demand::<W>(config, most).expect("few elements");
+        let bytes = heap_bytes::<W>(config, &Demand::Joint(demand));
+        let mut heap: BoxedHeap<W> = Heap::boxed(bytes, config).expect("large enough");
+        let mut deque = VecDeque::new();
+        let mut numbers = Numbers::new(most as u64);
+        for call in 0..60 {
+            for turn in 0..numbers.below(2 * most) {
+                // A queue in one direction, in the other one, and a stack at each end.
+                let (at_front, grows) = (call % 4 < 2, call % 3 > 0);
+                if deque.len() < most && (grows || turn % 2 == 0) {
+                    match at_front {
+                        true => deque.push_front(&mut heap, value).expect("it is certified"),
+                        false => deque.push_back(&mut heap, value).expect("it is certified"),
+                    }
+                } else if at_front == (call % 5 < 3) {
+                    deque.pop_back(&mut heap);
+                } else {
+                    deque.pop_front(&mut heap);
+                }
+            }
+            if call % 7 == 0 {
+                deque.truncate(&mut heap, numbers.below(most));
+                deque.shrink_to_fit(&mut heap).expect("it is certified");
+            }
+        }
+        deque.free(&mut heap);
+        assert_eq!(heap.live_blocks().count(), 0);
+    }
+    for config in [&DEFAULT, &SMALL_PIECES, &NO_PIECES] {
+        let largest = [5000, 800][usize::from(config.piece_bytes().is_none())];
+        for most in [1, 2, 7, 100, largest] {
+            deque::<Wide, _>(config, most, 7_u8);
+            deque::<Wide, _>(config, most, 7_u64);
+            deque::<Wide, _>(config, most, ((7_u64, 7_u64), 7_u64));
+        }
+    }
+    for most in [1, 5, 50, 500] {
+        deque::<Narrow, _>(&TINY, most, 7_u64);
+    }
+    assert!(VecDeque::<u64>::for_demand::<Wide>(&DEFAULT, usize::MAX).is_none());
+    assert!(VecDeque::<[u8; 65]>::for_demand::<Wide>(&SMALL_PIECES, 1).is_none());
+}
+
+#[test]
+fn a_certified_heap_never_refuses_its_cache() {
+    fn cache<W: Width, S: BuildHasher + Default>(config: &'static Config, most: usize) {
+        type Cache<S> = LruCache<u64, u32, S>;
+        let demand = Cache::<S>::for_demand::<W>(config, most).expect("few entries");
+        let bytes = heap_bytes::<W>(config, &Demand::Joint(demand));
+        let mut heap: BoxedHeap<W> = Heap::boxed(bytes, config).expect("large enough");
+        let capacity = NonZeroUsize::new(most).expect("not zero");
+        let mut cache = Cache::with_hasher(capacity, S::default());
+        let mut numbers = Numbers::new(most as u64);
+        for call in 0..8 * most {
+            let key = numbers.next() % (2 * most as u64);
+            if call / most % 2 == 0 || key % 4 == 0 {
+                cache.put(&mut heap, key, 7).expect("it is certified");
+            } else {
+                cache.pop_lru(&mut heap);
+            }
+        }
+        cache.free(&mut heap);
+        assert_eq!(heap.live_blocks().count(), 0);
+    }
+    for most in [1, 10, 100, 1000, 4000] {
+        cache::<Wide, ByDefault>(&DEFAULT, most);
+        cache::<Wide, ByDefault>(&PIECES, most);
+        cache::<Wide, ByConstant>(&DEFAULT, most.min(400));
+        cache::<Narrow, ByDefault>(&TINY, most.min(800));
+    }
+    assert!(LruCache::<u64, u64, ByDefault>::for_demand::<Wide>(&DEFAULT, usize::MAX).is_none());
+}
+
+#[test]
+fn a_certified_heap_never_refuses_its_ordered_map() {
+    fn map<W: Width, V: Copy + std::fmt::Debug + Send + Release<BoxedHeap<W>>>(
+        config: &'static Config,
+        most: usize,
+        value: V,
+    ) {
+        let demand = BTreeMap::<u64, V>::for_demand::<W>(config, most).expect("few entries");
+        let bytes = heap_bytes::<W>(config, &Demand::Joint(demand));
+        let mut heap: BoxedHeap<W> = Heap::boxed(bytes, config).expect("large enough");
+        let mut map = BTreeMap::new();
+        let mut numbers = Numbers::new(most as u64);
+        for call in 0..12 * most as u64 {
+            // Any keys, and keys in order, so that nodes are half full.
+            let key = match call / most as u64 % 4 {
+                0 | 1 => call,
+                _ => numbers.next() % (2 * most as u64),
+            };
+            if call / most as u64 % 3 < 2 && map.len() < most {
+                map.insert(&mut heap, key, value).expect("it is certified");
+            } else if call % 2 == 0 {
+                map.pop_first(&mut heap);
+            } else {
+                map.remove(&mut heap, &key);
+            }
+        }
+        map.free(&mut heap);
+        assert_eq!(heap.live_blocks().count(), 0);
+    }
+    for config in [&DEFAULT, &SMALL_PIECES, &NO_PIECES] {
+        for most in [1, 10, 31, 32, 100, 1000, 4000] {
+            map::<Wide, u64>(config, most, 7);
+            map::<Wide, ()>(config, most, ());
+            map::<Wide, _>(config, most, ((1_u64, 2_u64), (3_u64, 4_u64)));
+        }
+    }
+    for most in [1, 10, 100, 500] {
+        map::<Narrow, u32>(&TINY, most, 7);
+    }
+    assert!(BTreeMap::<u64, u64>::for_demand::<Wide>(&DEFAULT, usize::MAX).is_none());
 }

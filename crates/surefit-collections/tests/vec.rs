@@ -2,37 +2,10 @@
 
 mod common;
 
-use std::fmt::Debug;
-
-use common::{DEFAULT, NO_PIECES, Numbers, SMALL_PIECES, boxed, narrow, with_refusals};
+use common::{DEFAULT, Element, NO_PIECES, Numbers, SMALL_PIECES, boxed, narrow, with_refusals};
 use surefit_collections::{ByteHeap, Release, TryClone, Vec as Moving};
 use surefit_compact::{BoxedHeap, Full, Handle, Heap};
 use surefit_core::Refused;
-
-/// What scripts put into vectors.
-trait Element: Copy + PartialEq + Debug + Send {
-    fn of(number: u64) -> Self;
-}
-
-macro_rules! elements {
-    ($($element:ty: |$number:ident| $value:expr;)*) => {
-        $(impl Element for $element {
-            fn of($number: u64) -> Self {
-                $value
-            }
-        })*
-    };
-}
-
-elements! {
-    u8: |number| number as u8;
-    u32: |number| number as u32;
-    u64: |number| number;
-    (): |_number| ();
-    ((u64, u64), u64): |number| ((number, !number), number ^ 1);
-    ((u64, u64), (u64, (u64, u64))): |number| ((number, 1), (2, (3, !number)));
-    (u16, u8): |number| (number as u16, number as u8);
-}
 
 /// Random calls on a vector and on one of the standard library.
 #[expect(

@@ -5,6 +5,7 @@ mod demand;
 mod entry;
 mod grow;
 mod iterate;
+mod keys;
 mod table;
 
 pub use entry::{Entry, OccupiedEntry, VacantEntry};

@@ -543,6 +543,15 @@ impl<T, N: Names> Vec<T, N> {
     }
 }
 
+impl<T, N: Names> Vec<MaybeUninit<T>, N> {
+    /// Makes the length another one, up to the capacity: slots that need not be initialised are
+    /// elements of this type.
+    pub(super) fn set_len<H: ByteHeap<Names = N>>(&mut self, heap: &H, len: usize) {
+        assert!(len <= self.capacity(heap), "{len} is above the capacity");
+        self.len = len;
+    }
+}
+
 /// A vector that is freed, also if the release of an element panics.
 struct Freed<'a, T: Release<H>, H: ByteHeap> {
     vec: Vec<T, H::Names>,

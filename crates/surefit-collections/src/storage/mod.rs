@@ -6,4 +6,5 @@ mod groups;
 mod slices;
 
 pub use elements::Vec;
+pub(crate) use slices::Run;
 pub use slices::{Slices, SlicesMut};

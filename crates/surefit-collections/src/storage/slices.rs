@@ -1,6 +1,10 @@
-//! The elements of a vector, one contiguous slice at a time.
+//! The elements of a vector, one contiguous slice at a time; and runs, which are one slice with room
+//! at both ends.
 
 use core::fmt;
+use core::mem::MaybeUninit;
+
+use surefit_core::Refused;
 
 use super::elements::Vec;
 use crate::heap::ByteHeap;
@@ -94,5 +98,187 @@ impl<T, H: ByteHeap> fmt::Debug for Slices<'_, T, H> {
 impl<T, H: ByteHeap> fmt::Debug for SlicesMut<'_, T, H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "SlicesMut(from {} of {:?})", self.next, self.vec)
+    }
+}
+
+/// Elements that are contiguous, with room before and behind them: a part of a deque. It is never
+/// in pieces.
+///
+/// # Invariant
+/// - C4 The slots from `start` to the end of `slots` hold elements, and no slot before them does.
+pub(crate) struct Run<T, N: Names> {
+    slots: Vec<MaybeUninit<T>, N>,
+    start: usize,
+}
+
+impl<T, N: Names> Run<T, N> {
+    /// A run without elements, and without an object.
+    pub(crate) const fn new() -> Self {
+        Self {
+            slots: Vec::new(),
+            start: 0,
+        }
+    }
+
+    /// An empty run with so many slots, which are at most those of a piece.
+    pub(crate) fn with_capacity<H: ByteHeap<Names = N>>(
+        heap: &H,
+        capacity: usize,
+    ) -> Result<Self, Refused> {
+        let slots = Vec::with_capacity(heap, capacity)?;
+        Ok(Self { slots, start: 0 })
+    }
+
+    #[inline]
+    pub(crate) const fn len(&self) -> usize {
+        self.slots.len() - self.start
+    }
+
+    #[inline]
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.slots.len() == self.start
+    }
+
+    /// The slots before the first element.
+    #[inline]
+    pub(crate) const fn start(&self) -> usize {
+        self.start
+    }
+
+    /// The slots up to the last element.
+    #[inline]
+    pub(crate) const fn end(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// The slots of a run whose elements have no bytes.
+    pub(crate) const WITHOUT_BYTES: usize = 1024;
+
+    /// All slots.
+    #[inline]
+    pub(crate) fn capacity<H: ByteHeap<Names = N>>(&self, heap: &H) -> usize {
+        match size_of::<T>() {
+            0 => Self::WITHOUT_BYTES,
+            _ => self.slots.capacity(heap),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn is_of<H: ByteHeap<Names = N>>(&self, heap: &H) -> bool {
+        self.slots.is_of(heap)
+    }
+
+    /// The elements.
+    #[inline]
+    pub(crate) fn as_slice<'a, H: ByteHeap<Names = N>>(&'a self, heap: &'a H) -> &'a [T] {
+        let slots = self.slots.slice_at(heap, self.start);
+        debug_assert!(slots.len() == self.len(), "a run is contiguous");
+        // SAFETY: C4: these slots hold elements.
+        unsafe { core::slice::from_raw_parts(slots.as_ptr().cast(), slots.len()) }
+    }
+
+    /// The elements, mutable.
+    #[inline]
+    pub(crate) fn as_slice_mut<'a, H: ByteHeap<Names = N>>(
+        &'a mut self,
+        heap: &'a H,
+    ) -> &'a mut [T] {
+        let slots = self.slots.slice_at_mut(heap, self.start);
+        // SAFETY: as in `as_slice`, and the slots are borrowed exclusively. The callers write
+        // elements only.
+        unsafe { core::slice::from_raw_parts_mut(slots.as_mut_ptr().cast(), slots.len()) }
+    }
+
+    /// Makes room for so many slots in all. May move objects.
+    pub(crate) fn reserve<H: ByteHeap<Names = N>>(
+        &mut self,
+        heap: &mut H,
+        capacity: usize,
+    ) -> Result<(), Refused> {
+        let more = capacity.saturating_sub(self.slots.len());
+        self.slots.reserve_exact(heap, more)
+    }
+
+    /// Gives back the slots behind the last element. May move objects.
+    pub(crate) fn shrink<H: ByteHeap<Names = N>>(&mut self, heap: &mut H) -> Result<(), Refused> {
+        self.slots.shrink_to_fit(heap)
+    }
+
+    /// Moves the elements so that so many slots are before them.
+    ///
+    /// # Panics
+    /// If there are not so many slots, or if the run belongs to another heap.
+    pub(crate) fn shift<H: ByteHeap<Names = N>>(&mut self, heap: &H, start: usize) {
+        let (former, len) = (self.start, self.len());
+        let end = start.max(former) + len;
+        self.slots.set_len(heap, end);
+        // C4, without elements, if one of the calls below panics.
+        self.start = end;
+        let slots = self.slots.slice_at_mut(heap, start.min(former));
+        match start < former {
+            true => slots.rotate_left(former - start),
+            false => slots.rotate_right(start - former),
+        }
+        self.slots.set_len(heap, start + len);
+        self.start = start;
+    }
+
+    /// Appends an element, for which there is room behind the others.
+    #[inline]
+    pub(crate) fn push_back<H: ByteHeap<Names = N>>(&mut self, heap: &H, value: T)
+    where
+        T: Send,
+    {
+        let pushed = self
+            .slots
+            .push_within_capacity(heap, MaybeUninit::new(value));
+        assert!(pushed.is_ok(), "there is room");
+    }
+
+    /// Puts an element before the others, where there is room.
+    #[inline]
+    pub(crate) fn push_front<H: ByteHeap<Names = N>>(&mut self, heap: &H, value: T)
+    where
+        T: Send,
+    {
+        let slot = self.slots.get_mut(heap, self.start - 1);
+        slot.expect("there is room").write(value);
+        self.start -= 1;
+    }
+
+    /// Takes the last element out.
+    #[inline]
+    pub(crate) fn pop_back<H: ByteHeap<Names = N>>(&mut self, heap: &H) -> Option<T> {
+        if self.is_empty() {
+            return None;
+        }
+        let slot = self.slots.pop(heap)?;
+        // SAFETY: C4: it was the last slot, and holds an element; the length says that it does no
+        // more.
+        Some(unsafe { slot.assume_init() })
+    }
+
+    /// Takes the first element out.
+    #[inline]
+    pub(crate) fn pop_front<H: ByteHeap<Names = N>>(&mut self, heap: &H) -> Option<T> {
+        let slot = self.slots.get_mut(heap, self.start)?;
+        let value = core::mem::replace(slot, MaybeUninit::uninit());
+        self.start += 1;
+        // SAFETY: C4: it was the first slot with an element; `start` says that it has none now.
+        Some(unsafe { value.assume_init() })
+    }
+
+    /// Frees the object of a run without elements. May move objects.
+    pub(crate) fn free<H: ByteHeap<Names = N>>(mut self, heap: &mut H) {
+        debug_assert!(self.is_empty(), "elements would leak");
+        self.slots.set_len(heap, 0);
+        // An object without elements is freed, which is not refused.
+        let _ = self.slots.shrink_to_fit(heap);
+    }
+}
+
+impl<T, N: Names> Default for Run<T, N> {
+    fn default() -> Self {
+        Self::new()
     }
 }

@@ -2,7 +2,10 @@
 //! for what is freed one by one.
 #![allow(dead_code, reason = "each program of tests uses a part")]
 
+pub(crate) mod bomb;
+
 use std::alloc::Layout;
+use std::fmt::Debug;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use surefit_compact::{BoxedHeap, Bytes, Config, Heap, Narrow, Wide, Width};
@@ -11,6 +14,12 @@ pub(crate) static DEFAULT: Config = Config::DEFAULT;
 
 /// Pieces of 64 bytes, so that everything is soon in pieces of pieces.
 pub(crate) static SMALL_PIECES: Config = match Config::DEFAULT.with_pieces(Some(64)) {
+    Ok(config) => config,
+    Err(_) => panic!("a power of two"),
+};
+
+/// Pieces that hold any container.
+pub(crate) static PIECES: Config = match Config::DEFAULT.with_pieces(Some(256)) {
     Ok(config) => config,
     Err(_) => panic!("a power of two"),
 };
@@ -160,3 +169,28 @@ pub(crate) type ByNumber = BuildHasherDefault<Number>;
 pub(crate) type ByConstant = BuildHasherDefault<Constant>;
 pub(crate) type ByShifted = BuildHasherDefault<Shifted>;
 pub(crate) type ByDefault = BuildHasherDefault<std::hash::DefaultHasher>;
+
+/// What scripts put into vectors and deques.
+pub(crate) trait Element: Copy + PartialEq + Debug + Send {
+    fn of(number: u64) -> Self;
+}
+
+macro_rules! elements {
+    ($($element:ty: |$number:ident| $value:expr;)*) => {
+        $(impl Element for $element {
+            fn of($number: u64) -> Self {
+                $value
+            }
+        })*
+    };
+}
+
+elements! {
+    u8: |number| number as u8;
+    u32: |number| number as u32;
+    u64: |number| number;
+    (): |_number| ();
+    ((u64, u64), u64): |number| ((number, !number), number ^ 1);
+    ((u64, u64), (u64, (u64, u64))): |number| ((number, 1), (2, (3, !number)));
+    (u16, u8): |number| (number as u16, number as u8);
+}

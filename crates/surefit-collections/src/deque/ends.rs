@@ -1,0 +1,291 @@
+//! What is put at the ends of a deque, and taken from there.
+#![deny(unsafe_code)]
+
+use surefit_compact::Full;
+use surefit_core::Refused;
+
+use super::queue::VecDeque;
+use crate::heap::ByteHeap;
+use crate::names::Names;
+use crate::storage::Run;
+
+/// The fewest elements for which growing makes room.
+pub(super) const LEAST: usize = 4;
+
+/// An end of a deque.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    Front,
+    Back,
+}
+
+impl<T, N: Names> VecDeque<T, N> {
+    /// Appends an element. May move objects.
+    ///
+    /// # Errors
+    /// The element, and what was exhausted or [`Refused::ForeignHandle`]; [`Refused::TooLarge`] if
+    /// a piece does not hold one element. The deque is unchanged.
+    ///
+    /// # Complexity
+    /// O(1) in the mean. Moves at most the elements of a piece, those of the only run, and at most
+    /// five names of runs.
+    #[inline]
+    pub fn push_back<H: ByteHeap<Names = N>>(
+        &mut self,
+        heap: &mut H,
+        value: T,
+    ) -> Result<(), Full<T>>
+    where
+        T: Send,
+    {
+        self.push(heap, End::Back, value)
+    }
+
+    /// Puts an element before the others. May move objects.
+    ///
+    /// # Errors
+    /// As [`VecDeque::push_back`].
+    ///
+    /// # Complexity
+    /// As [`VecDeque::push_back`].
+    #[inline]
+    pub fn push_front<H: ByteHeap<Names = N>>(
+        &mut self,
+        heap: &mut H,
+        value: T,
+    ) -> Result<(), Full<T>>
+    where
+        T: Send,
+    {
+        self.push(heap, End::Front, value)
+    }
+
+    #[inline]
+    fn push<H: ByteHeap<Names = N>>(
+        &mut self,
+        heap: &mut H,
+        end: End,
+        value: T,
+    ) -> Result<(), Full<T>>
+    where
+        T: Send,
+    {
+        if !self.is_of(heap) {
+            return Err(Full {
+                value,
+                refused: Refused::ForeignHandle,
+            });
+        }
+        match self.push_within(heap, end, value) {
+            Ok(()) => Ok(()),
+            Err(value) => self.push_in_new_room(heap, end, value),
+        }
+    }
+
+    /// Puts an element into the run at an end, if there is room.
+    #[inline]
+    pub(super) fn push_within<H: ByteHeap<Names = N>>(
+        &mut self,
+        heap: &H,
+        end: End,
+        value: T,
+    ) -> Result<(), T>
+    where
+        T: Send,
+    {
+        let runs = self.ring.len();
+        let run = match (runs, end) {
+            (0, _) => &mut self.only,
+            (_, End::Front) => self.ring.get_mut(heap, 0),
+            (_, End::Back) => self.ring.get_mut(heap, runs - 1),
+        };
+        match end {
+            End::Back if run.end() < run.capacity(heap) => run.push_back(heap, value),
+            End::Front if run.start() > 0 => {
+                run.push_front(heap, value);
+                self.head = run.start();
+            }
+            _ => return Err(value),
+        }
+        self.len += 1;
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn push_in_new_room<H: ByteHeap<Names = N>>(
+        &mut self,
+        heap: &mut H,
+        end: End,
+        value: T,
+    ) -> Result<(), Full<T>>
+    where
+        T: Send,
+    {
+        match self.make_room(heap, end) {
+            Ok(true) => {
+                let pushed = self.push_within(heap, end, value);
+                debug_assert!(pushed.is_ok(), "room was made");
+                Ok(())
+            }
+            Ok(false) => {
+                let added = self.add_run(heap, end, value);
+                if self.ring.is_empty() {
+                    self.ring.free(heap);
+                }
+                added
+            }
+            Err(refused) => Err(Full { value, refused }),
+        }
+    }
+
+    /// Makes room in the only run, or in the ring for one more run; whether it is in the only run.
+    fn make_room<H: ByteHeap<Names = N>>(&mut self, heap: &mut H, end: End) -> Result<bool, Refused>
+    where
+        T: Send,
+    {
+        if self.ring.is_empty() && self.widen(heap, end)? {
+            return Ok(true);
+        }
+        self.ring.make_room(heap)?;
+        Ok(false)
+    }
+
+    /// Makes room in the only run; `false` if there must be a second one.
+    fn widen<H: ByteHeap<Names = N>>(&mut self, heap: &mut H, end: End) -> Result<bool, Refused> {
+        let per = Self::per(heap.piece_bytes());
+        let (slots, len) = (self.only.capacity(heap), self.len);
+        if 4 * len >= 3 * slots {
+            if slots == per {
+                return Ok(false);
+            }
+            match self.grow(heap, per) {
+                Ok(()) if end == End::Back => return Ok(true),
+                Ok(()) => {
+                    self.only.shift(heap, self.only.capacity(heap) - len);
+                    return Ok(true);
+                }
+                Err(refused) if slots == len => return Err(refused),
+                Err(_) => {}
+            }
+        }
+        // Half of what is free to each side: so many calls until this happens again.
+        let free = slots - len;
+        let before = match end {
+            End::Back => free / 2,
+            End::Front => free - free / 2,
+        };
+        self.only.shift(heap, before);
+        Ok(true)
+    }
+
+    /// Makes the only run longer, which has fewer than `per` slots.
+    fn grow<H: ByteHeap<Names = N>>(&mut self, heap: &mut H, per: usize) -> Result<(), Refused> {
+        let slots = self.only.capacity(heap);
+        let doubled = (2 * slots).max(LEAST).min(per);
+        match self.only.reserve(heap, doubled) {
+            Ok(()) => Ok(()),
+            Err(_) => self.only.reserve(heap, slots + 1),
+        }
+    }
+
+    /// Adds a run at an end with one element. The ring has room.
+    pub(super) fn add_run<H: ByteHeap<Names = N>>(
+        &mut self,
+        heap: &H,
+        end: End,
+        value: T,
+    ) -> Result<(), Full<T>>
+    where
+        T: Send,
+    {
+        let per = Self::per(heap.piece_bytes());
+        let mut run = match Run::with_capacity(heap, per) {
+            Ok(run) => run,
+            Err(refused) => return Err(Full { value, refused }),
+        };
+        if self.ring.is_empty() {
+            self.head = self.only.start();
+            self.ring.push_back(heap, core::mem::take(&mut self.only));
+        }
+        match end {
+            End::Back => {
+                run.push_back(heap, value);
+                self.ring.push_back(heap, run);
+            }
+            End::Front => {
+                run.shift(heap, per);
+                run.push_front(heap, value);
+                self.ring.push_front(heap, run);
+                self.head = per - 1;
+            }
+        }
+        self.len += 1;
+        Ok(())
+    }
+
+    /// Takes the last element out. May move objects.
+    ///
+    /// # Complexity
+    /// O(1); of the last but one run, O(slots of the ring).
+    #[inline]
+    pub fn pop_back<H: ByteHeap<Names = N>>(&mut self, heap: &mut H) -> Option<T> {
+        let last = self.len.checked_sub(1)?;
+        let value = match self.ring.len().checked_sub(1) {
+            None => self.only.pop_back(heap)?,
+            Some(number) => {
+                let run = self.ring.get_mut(heap, number);
+                match run.len() {
+                    1 => self.take_last_of_run(heap, End::Back)?,
+                    _ => run.pop_back(heap)?,
+                }
+            }
+        };
+        self.len = last;
+        Some(value)
+    }
+
+    /// Takes the first element out. May move objects.
+    ///
+    /// # Complexity
+    /// As [`VecDeque::pop_back`].
+    #[inline]
+    pub fn pop_front<H: ByteHeap<Names = N>>(&mut self, heap: &mut H) -> Option<T> {
+        let last = self.len.checked_sub(1)?;
+        let value = match self.ring.is_empty() {
+            true => self.only.pop_front(heap)?,
+            false => {
+                let run = self.ring.get_mut(heap, 0);
+                match run.len() {
+                    1 => self.take_last_of_run(heap, End::Front)?,
+                    _ => {
+                        let value = run.pop_front(heap)?;
+                        self.head = run.start();
+                        value
+                    }
+                }
+            }
+        };
+        self.len = last;
+        Some(value)
+    }
+
+    /// Takes the one element of the run at an end out, and frees the run; the ring too, if one run
+    /// is left.
+    #[inline(never)]
+    fn take_last_of_run<H: ByteHeap<Names = N>>(&mut self, heap: &mut H, end: End) -> Option<T> {
+        let mut run = match end {
+            End::Back => self.ring.pop_back(heap),
+            End::Front => {
+                self.head = 0;
+                self.ring.pop_front(heap)
+            }
+        };
+        let value = run.pop_back(heap);
+        run.free(heap);
+        if self.ring.len() == 1 {
+            self.only = self.ring.pop_front(heap);
+            self.ring.free(heap);
+        }
+        value
+    }
+}

@@ -1,0 +1,306 @@
+//! `VecDeque`: elements in one run, or in a ring of runs.
+//!
+//! ```text
+//! up to a piece   one run, which grows by doubling, with room before and behind the elements
+//! beyond          runs of a piece each; those between the first and the last are full
+//! ```
+//!
+//! # Invariants
+//! - D1 If the ring is empty, `only` has all elements. Else the ring has two runs or more, and
+//!   `only` has no object.
+//! - D2 Every run of the ring has [`VecDeque::per`] slots. All but the first begin in their first
+//!   slot, all but the last end in their last one.
+//! - D3 `len` is the number of all elements. If there is a ring, `head` is the number of slots before
+//!   the first element.
+//! - D4 No user code runs while an element is in no run, except that it has the element itself.
+#![deny(unsafe_code)]
+
+use core::fmt;
+
+use super::ring::Ring;
+use crate::heap::ByteHeap;
+use crate::names::{Checked, Names};
+use crate::shown::Shown;
+use crate::storage::Run;
+
+/// The bytes of a run where no object is in pieces.
+const WITHOUT_PIECES: usize = 512;
+
+/// A queue with two ends in a heap: what
+/// [`VecDeque`](https://doc.rust-lang.org/std/collections/struct.VecDeque.html) of the standard
+/// library is to the global allocator.
+///
+/// Up to the heap's piece size the elements are contiguous. Beyond it they are in runs of a piece,
+/// which are allocated and freed at both ends one by one: no call copies the deque, and no room is
+/// kept but for two pieces. An element has at most the bytes of a piece.
+///
+/// It is an owning name, as [`Vec`](crate::Vec) is: dropping it leaks the elements;
+/// [`VecDeque::free`] frees it.
+///
+/// # Panics
+/// Every method that takes a heap panics if the deque has an object of another heap, except that
+/// what returns [`Refused`](surefit_core::Refused) returns
+/// [`Refused::ForeignHandle`](surefit_core::Refused::ForeignHandle). With
+/// [`Branded`](crate::Branded) names another heap does not compile.
+///
+/// # Complexity
+/// An access costs a division and two look-ups ([`Vec`](crate::Vec)): of the run, and of the element.
+///
+/// # Examples
+/// ```
+/// use surefit_collections::VecDeque;
+/// use surefit_compact::{Config, Heap};
+///
+/// static CONFIG: Config = Config::DEFAULT;
+/// let mut memory = vec![core::mem::MaybeUninit::uninit(); 1 << 20];
+/// let mut heap: Heap = Heap::new(&mut memory, &CONFIG)?;
+/// let mut jobs = VecDeque::new();
+/// for i in 0..10_000_u64 {
+///     jobs.push_back(&mut heap, i)?;
+///     if i % 2 == 1 {
+///         assert_eq!(jobs.pop_front(&mut heap), Some(i / 2));
+///     }
+/// }
+/// jobs.push_front(&mut heap, 7)?;
+/// assert_eq!((jobs.len(), jobs.front(&heap)), (5001, Some(&7)));
+/// assert_eq!(jobs.get(&heap, 5000), Some(&9999));
+/// jobs.free(&mut heap);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use = "dropping a deque leaks its elements"]
+pub struct VecDeque<T, N: Names = Checked> {
+    pub(super) only: Run<T, N>,
+    pub(super) ring: Ring<T, N>,
+    pub(super) head: usize,
+    pub(super) len: usize,
+}
+
+impl<T, N: Names> VecDeque<T, N> {
+    /// A deque without elements, and without an object.
+    pub const fn new() -> Self {
+        Self {
+            only: Run::new(),
+            ring: Ring::new(),
+            head: 0,
+            len: 0,
+        }
+    }
+
+    /// The number of elements.
+    #[inline]
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are no elements.
+    #[inline]
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Whether the deque has no object of another heap.
+    #[inline]
+    pub(super) fn is_of<H: ByteHeap<Names = N>>(&self, heap: &H) -> bool {
+        self.only.is_of(heap) && self.ring.is_of(heap)
+    }
+
+    /// The elements of a full run, in a heap with so long pieces.
+    #[inline]
+    pub(super) const fn per(piece: usize) -> usize {
+        let bytes = match piece {
+            usize::MAX => WITHOUT_PIECES,
+            piece => piece,
+        };
+        match bytes.checked_div(size_of::<T>()) {
+            None => Run::<T, N>::WITHOUT_BYTES,
+            // What no piece holds is refused when the run is allocated.
+            Some(0) => 1,
+            Some(per) => per,
+        }
+    }
+
+    /// The number of runs.
+    #[inline]
+    fn runs(&self) -> usize {
+        self.ring.len().max(1)
+    }
+
+    /// A run, by its number from the first one on.
+    #[inline]
+    fn run<'a, H: ByteHeap<Names = N>>(&'a self, heap: &'a H, number: usize) -> &'a Run<T, N> {
+        match self.ring.is_empty() {
+            true => &self.only,
+            false => self.ring.get(heap, number),
+        }
+    }
+
+    /// A run, mutable.
+    #[inline]
+    fn run_mut<'a, H: ByteHeap<Names = N>>(
+        &'a mut self,
+        heap: &'a H,
+        number: usize,
+    ) -> &'a mut Run<T, N> {
+        match self.ring.is_empty() {
+            true => &mut self.only,
+            false => self.ring.get_mut(heap, number),
+        }
+    }
+
+    /// The number of the run with an element, and which of its elements that is.
+    #[inline]
+    fn place<H: ByteHeap<Names = N>>(&self, heap: &H, index: usize) -> (usize, usize) {
+        if self.ring.is_empty() {
+            return (0, index);
+        }
+        let per = Self::per(heap.piece_bytes());
+        let in_first = per - self.head;
+        match index.checked_sub(in_first) {
+            None => (0, index),
+            Some(behind) => (1 + behind / per, behind % per),
+        }
+    }
+
+    // ---- reading -------------------------------------------------------------------------------
+
+    /// An element.
+    #[inline]
+    #[must_use]
+    pub fn get<'a, H: ByteHeap<Names = N>>(&'a self, heap: &'a H, index: usize) -> Option<&'a T> {
+        if index >= self.len {
+            return None;
+        }
+        let (run, index) = self.place(heap, index);
+        self.run(heap, run).as_slice(heap).get(index)
+    }
+
+    /// An element, mutable.
+    #[inline]
+    #[must_use]
+    pub fn get_mut<'a, H: ByteHeap<Names = N>>(
+        &'a mut self,
+        heap: &'a H,
+        index: usize,
+    ) -> Option<&'a mut T> {
+        if index >= self.len {
+            return None;
+        }
+        let (run, index) = self.place(heap, index);
+        self.run_mut(heap, run).as_slice_mut(heap).get_mut(index)
+    }
+
+    /// The first element.
+    #[must_use]
+    pub fn front<'a, H: ByteHeap<Names = N>>(&'a self, heap: &'a H) -> Option<&'a T> {
+        self.get(heap, 0)
+    }
+
+    /// The first element, mutable.
+    #[must_use]
+    pub fn front_mut<'a, H: ByteHeap<Names = N>>(&'a mut self, heap: &'a H) -> Option<&'a mut T> {
+        self.get_mut(heap, 0)
+    }
+
+    /// The last element.
+    #[must_use]
+    pub fn back<'a, H: ByteHeap<Names = N>>(&'a self, heap: &'a H) -> Option<&'a T> {
+        self.get(heap, self.len.checked_sub(1)?)
+    }
+
+    /// The last element, mutable.
+    #[must_use]
+    pub fn back_mut<'a, H: ByteHeap<Names = N>>(&'a mut self, heap: &'a H) -> Option<&'a mut T> {
+        self.get_mut(heap, self.len.checked_sub(1)?)
+    }
+
+    /// All elements in order, one contiguous slice at a time. No slice is empty.
+    ///
+    /// # Complexity
+    /// Two look-ups for each slice.
+    #[inline]
+    pub fn slices<'a, H: ByteHeap<Names = N>>(
+        &'a self,
+        heap: &'a H,
+    ) -> impl DoubleEndedIterator<Item = &'a [T]> + use<'a, T, N, H> {
+        let runs = if self.is_empty() { 0 } else { self.runs() };
+        (0..runs).map(move |number| self.run(heap, number).as_slice(heap))
+    }
+
+    /// All elements in order, one contiguous mutable slice at a time. No slice is empty.
+    ///
+    /// # Complexity
+    /// O(runs) before the first slice: their names are put in order.
+    pub fn slices_mut<'a, H: ByteHeap<Names = N>>(
+        &'a mut self,
+        heap: &'a H,
+    ) -> impl Iterator<Item = &'a mut [T]> + use<'a, T, N, H> {
+        let only = (self.ring.is_empty() && self.len > 0).then_some(&mut self.only);
+        let runs = only.into_iter().chain(self.ring.iter_mut(heap));
+        runs.map(move |run| run.as_slice_mut(heap))
+    }
+
+    /// All elements in order.
+    #[inline]
+    pub fn iter<'a, H: ByteHeap<Names = N>>(
+        &'a self,
+        heap: &'a H,
+    ) -> impl DoubleEndedIterator<Item = &'a T> + use<'a, T, N, H> {
+        self.slices(heap).flatten()
+    }
+
+    /// All elements in order, mutable.
+    ///
+    /// # Complexity
+    /// As [`VecDeque::slices_mut`].
+    #[inline]
+    pub fn iter_mut<'a, H: ByteHeap<Names = N>>(
+        &'a mut self,
+        heap: &'a H,
+    ) -> impl Iterator<Item = &'a mut T> + use<'a, T, N, H> {
+        self.slices_mut(heap).flatten()
+    }
+
+    /// Exchanges two elements.
+    ///
+    /// # Panics
+    /// If there are not so many elements.
+    pub fn swap<H: ByteHeap<Names = N>>(&mut self, heap: &H, a: usize, b: usize) {
+        assert!(
+            a < self.len && b < self.len,
+            "there are {} elements",
+            self.len
+        );
+        match self.ring.is_empty() {
+            true => self.only.as_slice_mut(heap).swap(a, b),
+            false => {
+                let (one, two) = (self.place(heap, a), self.place(heap, b));
+                self.ring.swap(heap, one, two);
+            }
+        }
+    }
+
+    /// The elements, for `{:?}`.
+    pub fn debug<'a, H: ByteHeap<Names = N>>(
+        &'a self,
+        heap: &'a H,
+    ) -> impl fmt::Debug + use<'a, T, N, H>
+    where
+        T: fmt::Debug,
+    {
+        Shown(move |f: &mut fmt::Formatter<'_>| f.debug_list().entries(self.iter(heap)).finish())
+    }
+}
+
+impl<T, N: Names> Default for VecDeque<T, N> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T, N: Names> fmt::Debug for VecDeque<T, N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "VecDeque({} elements in {} runs)", self.len, self.runs())
+    }
+}

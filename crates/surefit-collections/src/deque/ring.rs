@@ -1,0 +1,410 @@
+//! The runs of a deque that has more than one, in a ring that grows without being copied.
+//!
+//! ```text
+//! run r      in slot r mod 2b if that is there and has a run, else in slot r mod b
+//! lengthen   from b/2 runs on each new one adds four slots, until there are 2b
+//! move       then each new run looks at four of the first b slots, from the last one on, and moves
+//!            the run there to slot r mod 2b if it belongs there; after the last of them b doubles
+//! ```
+//! So a new run moves five others at most, and the name of a run has a few words.
+//!
+//! # Invariants
+//! - R1 Runs `first` to `first + count` are in the ring, each at one of its two places, and have
+//!   elements. All other slots are empty.
+//! - R2 `base` slots or more are there, at most twice as many. Before there are twice as many,
+//!   there are at most `base` runs.
+//! - R3 While `unmoved` is not zero, there are twice as many slots. Only the first `unmoved` slots
+//!   may have runs that belong into the upper half.
+#![deny(unsafe_code)]
+
+use surefit_core::{Corruption, Refused, ensure};
+
+use crate::heap::ByteHeap;
+use crate::names::Names;
+use crate::storage::{Run, Vec};
+
+/// The slots of the shortest ring.
+pub(super) const LEAST: usize = 4;
+
+/// The slots that a new run adds, or looks at.
+const STEPS: usize = 4;
+
+/// The most runs: the numbers of runs wrap around.
+const MOST: u32 = 1 << 30;
+
+/// Runs with numbers one behind another.
+pub(super) struct Ring<T, N: Names> {
+    slots: Vec<Run<T, N>, N>,
+    first: u32,
+    count: u32,
+    unmoved: u32,
+}
+
+impl<T, N: Names> Default for Ring<T, N> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T, N: Names> Ring<T, N> {
+    pub(super) const fn new() -> Self {
+        Self {
+            slots: Vec::new(),
+            first: 0,
+            count: 0,
+            unmoved: 0,
+        }
+    }
+
+    /// An empty ring with slots for so many runs.
+    pub(super) fn with_capacity<H: ByteHeap<Names = N>>(
+        heap: &H,
+        runs: usize,
+    ) -> Result<Self, Refused>
+    where
+        T: Send,
+    {
+        let slots = runs.max(LEAST).checked_next_power_of_two();
+        let slots = slots.filter(|slots| *slots <= MOST as usize);
+        let slots = slots.ok_or(Refused::TooLarge {
+            limit: MOST as usize,
+        })?;
+        let mut ring = Self {
+            slots: Vec::with_capacity(heap, slots)?,
+            ..Self::new()
+        };
+        for _ in 0..slots {
+            let pushed = ring.slots.push_within_capacity(heap, Run::new());
+            debug_assert!(pushed.is_ok(), "room was made");
+        }
+        Ok(ring)
+    }
+
+    /// The number of runs.
+    #[inline]
+    pub(super) const fn len(&self) -> usize {
+        self.count as usize
+    }
+
+    #[inline]
+    pub(super) const fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    #[inline]
+    pub(super) fn is_of<H: ByteHeap<Names = N>>(&self, heap: &H) -> bool {
+        self.slots.is_of(heap)
+    }
+
+    /// b: a power of two. There are slots.
+    #[inline]
+    const fn base(&self) -> usize {
+        let slots = self.slots.len();
+        match self.unmoved {
+            0 => 1 << slots.ilog2(),
+            _ => slots / 2,
+        }
+    }
+
+    /// The number of the run at an index.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "there are fewer runs")]
+    const fn number(&self, index: usize) -> u32 {
+        self.first.wrapping_add(index as u32)
+    }
+
+    /// The slot of the run at an index.
+    #[inline]
+    fn slot<H: ByteHeap<Names = N>>(&self, heap: &H, index: usize) -> usize {
+        let (number, base) = (self.number(index) as usize, self.base());
+        let high = number & (2 * base - 1);
+        let is_high = high >= base
+            && self
+                .slots
+                .get(heap, high)
+                .is_some_and(|run| !run.is_empty());
+        match is_high {
+            true => high,
+            false => number & (base - 1),
+        }
+    }
+
+    /// The run at an index.
+    #[inline]
+    pub(super) fn get<'a, H: ByteHeap<Names = N>>(
+        &'a self,
+        heap: &'a H,
+        index: usize,
+    ) -> &'a Run<T, N> {
+        let run = self.slots.get(heap, self.slot(heap, index));
+        run.expect("the slot of a run")
+    }
+
+    /// The run at an index, mutable.
+    #[inline]
+    pub(super) fn get_mut<'a, H: ByteHeap<Names = N>>(
+        &'a mut self,
+        heap: &'a H,
+        index: usize,
+    ) -> &'a mut Run<T, N> {
+        let slot = self.slot(heap, index);
+        self.slots.get_mut(heap, slot).expect("the slot of a run")
+    }
+
+    /// Exchanges elements of two runs.
+    pub(super) fn swap<H: ByteHeap<Names = N>>(
+        &mut self,
+        heap: &H,
+        (one, in_one): (usize, usize),
+        (two, in_two): (usize, usize),
+    ) {
+        if one == two {
+            return self
+                .get_mut(heap, one)
+                .as_slice_mut(heap)
+                .swap(in_one, in_two);
+        }
+        let (of_one, of_two) = (self.slot(heap, one), self.slot(heap, two));
+        let mut taken = self.take(heap, of_one);
+        let there = self.slots.get_mut(heap, of_two).expect("the slot of a run");
+        core::mem::swap(
+            &mut taken.as_slice_mut(heap)[in_one],
+            &mut there.as_slice_mut(heap)[in_two],
+        );
+        self.put(heap, of_one, taken);
+    }
+
+    /// Takes what is in a slot out.
+    fn take<H: ByteHeap<Names = N>>(&mut self, heap: &H, slot: usize) -> Run<T, N> {
+        let run = self.slots.get_mut(heap, slot);
+        core::mem::take(run.expect("a slot"))
+    }
+
+    /// Puts a run into an empty slot.
+    fn put<H: ByteHeap<Names = N>>(&mut self, heap: &H, slot: usize, run: Run<T, N>) {
+        let there = self.slots.get_mut(heap, slot).expect("a slot");
+        debug_assert!(there.is_empty(), "R1");
+        *there = run;
+    }
+
+    // ---- growing -------------------------------------------------------------------------------
+
+    /// Makes room for one more run, and takes a step. May move objects.
+    pub(super) fn make_room<H: ByteHeap<Names = N>>(&mut self, heap: &mut H) -> Result<(), Refused>
+    where
+        T: Send,
+    {
+        if self.slots.is_empty() {
+            *self = Self::with_capacity(heap, LEAST)?;
+            return Ok(());
+        }
+        if self.count == MOST {
+            return Err(Refused::TooLarge {
+                limit: MOST as usize,
+            });
+        }
+        for _ in 0..STEPS {
+            if self.unmoved > 0 {
+                self.move_one(heap);
+            } else if 2 * self.len() < self.base() || self.lengthen(heap).is_err() {
+                break;
+            }
+        }
+        // What was refused above is needed when all slots are used.
+        while self.unmoved == 0 && self.len() == self.base() {
+            self.lengthen(heap)?;
+        }
+        Ok(())
+    }
+
+    /// Adds a slot, while there are fewer than 2b.
+    #[expect(clippy::cast_possible_truncation, reason = "at most MOST")]
+    fn lengthen<H: ByteHeap<Names = N>>(&mut self, heap: &mut H) -> Result<(), Refused>
+    where
+        T: Send,
+    {
+        let base = self.base();
+        let pushed = self.slots.push(heap, Run::new());
+        pushed.map_err(|full| full.refused)?;
+        if self.slots.len() == 2 * base {
+            self.unmoved = base as u32;
+        }
+        Ok(())
+    }
+
+    /// Looks at the last of the slots whose runs may belong into the upper half.
+    #[expect(clippy::cast_possible_truncation, reason = "numbers wrap around")]
+    fn move_one<H: ByteHeap<Names = N>>(&mut self, heap: &H) {
+        let (base, low) = (self.base(), self.unmoved as usize - 1);
+        let high = low + base;
+        // The one run that belongs there, if it is in the ring.
+        let index = (high as u32).wrapping_sub(self.first) as usize & (2 * base - 1);
+        let is_there = self
+            .slots
+            .get(heap, high)
+            .is_some_and(|run| !run.is_empty());
+        if index < self.len() && !is_there {
+            let run = self.take(heap, low);
+            self.put(heap, high, run);
+        }
+        self.unmoved -= 1;
+    }
+
+    /// Puts a run into the slot of a number, for which there is room.
+    fn place<H: ByteHeap<Names = N>>(&mut self, heap: &H, number: u32, run: Run<T, N>) {
+        let base = self.base();
+        let mut slot = number as usize & (2 * base - 1);
+        if slot >= self.slots.len() {
+            slot &= base - 1;
+        }
+        let there = self.take(heap, slot);
+        if !there.is_empty() {
+            // R2, R3: there are 2b slots, and this run belongs into the upper half.
+            self.put(heap, slot + base, there);
+        }
+        self.put(heap, slot, run);
+    }
+
+    /// Adds a run behind the others; room was made.
+    pub(super) fn push_back<H: ByteHeap<Names = N>>(&mut self, heap: &H, run: Run<T, N>) {
+        self.place(heap, self.number(self.len()), run);
+        self.count += 1;
+    }
+
+    /// Adds a run before the others; room was made.
+    pub(super) fn push_front<H: ByteHeap<Names = N>>(&mut self, heap: &H, run: Run<T, N>) {
+        let number = self.first.wrapping_sub(1);
+        self.place(heap, number, run);
+        self.first = number;
+        self.count += 1;
+    }
+
+    // ---- shrinking -----------------------------------------------------------------------------
+
+    /// Takes the last run out. There is one; it has elements, as those in the ring do.
+    pub(super) fn pop_back<H: ByteHeap<Names = N>>(&mut self, heap: &H) -> Run<T, N> {
+        let slot = self.slot(heap, self.len() - 1);
+        self.count -= 1;
+        self.take(heap, slot)
+    }
+
+    /// Takes the first run out. There is one.
+    pub(super) fn pop_front<H: ByteHeap<Names = N>>(&mut self, heap: &H) -> Run<T, N> {
+        let slot = self.slot(heap, 0);
+        self.count -= 1;
+        self.first = self.first.wrapping_add(1);
+        self.take(heap, slot)
+    }
+
+    /// Frees the slots of a ring without runs. May move objects.
+    pub(super) fn free<H: ByteHeap<Names = N>>(&mut self, heap: &mut H) {
+        debug_assert!(self.is_empty(), "runs would leak");
+        let mut slots = core::mem::take(&mut self.slots);
+        while slots.pop(heap).is_some() {}
+        // An object without elements is freed, which is not refused.
+        let _ = slots.shrink_to_fit(heap);
+        *self = Self::new();
+    }
+
+    /// Leaves only as many slots as are needed, unless that is refused. May move objects.
+    pub(super) fn shrink<H: ByteHeap<Names = N>>(&mut self, heap: &mut H) -> Result<(), Refused>
+    where
+        T: Send,
+    {
+        if self.slots.len() <= self.len().max(LEAST).next_power_of_two() {
+            return Ok(());
+        }
+        let mut shorter = Self::with_capacity(heap, self.len())?;
+        while !self.is_empty() {
+            let run = self.pop_front(heap);
+            shorter.push_back(heap, run);
+        }
+        self.free(heap);
+        *self = shorter;
+        Ok(())
+    }
+
+    /// All runs in order, mutable: puts them into their order first.
+    pub(super) fn iter_mut<'a, H: ByteHeap<Names = N>>(
+        &'a mut self,
+        heap: &'a H,
+    ) -> impl Iterator<Item = &'a mut Run<T, N>> + use<'a, T, N, H> {
+        let count = self.len();
+        if count > 0 {
+            self.settle(heap);
+        }
+        self.slots.iter_mut(heap).take(count)
+    }
+
+    /// Puts the runs into the first slots, in their order. There are runs.
+    fn settle<H: ByteHeap<Names = N>>(&mut self, heap: &H) {
+        while self.unmoved > 0 {
+            self.move_one(heap);
+        }
+        // R2: at most b runs, or there are b slots: so the lower place of each is free.
+        let base = self.base();
+        while self.slots.len() > base {
+            let run = self.slots.pop(heap).expect("a slot");
+            if !run.is_empty() {
+                self.put(heap, self.slots.len() - base, run);
+            }
+        }
+        let first = self.first as usize & (base - 1);
+        self.reverse(heap, 0, first);
+        self.reverse(heap, first, base);
+        self.reverse(heap, 0, base);
+        self.first = 0;
+    }
+
+    /// Reverses the order of some slots.
+    fn reverse<H: ByteHeap<Names = N>>(&mut self, heap: &H, start: usize, end: usize) {
+        for offset in 0..(end - start) / 2 {
+            self.slots.swap(heap, start + offset, end - 1 - offset);
+        }
+    }
+
+    /// Verifies the invariants.
+    pub(super) fn check<H: ByteHeap<Names = N>>(&self, heap: &H) -> Result<(), Corruption> {
+        let slots = self.slots.len();
+        if slots == 0 {
+            return ensure(self.is_empty(), "R2", "runs without slots", self.len());
+        }
+        let base = self.base();
+        let is_long = slots == 2 * base;
+        ensure(
+            self.len() < 2 * base && (is_long || self.len() <= base),
+            "R2",
+            "more runs than their slots hold",
+            self.len(),
+        )?;
+        ensure(
+            self.unmoved == 0 || (is_long && self.unmoved as usize <= base),
+            "R3",
+            "runs that are not moved, and no place for them",
+            self.unmoved as usize,
+        )?;
+        for index in 0..self.len() {
+            let slot = self.slot(heap, index);
+            let belongs = self.number(index) as usize & (2 * base - 1);
+            ensure(
+                !self.get(heap, index).is_empty(),
+                "R1",
+                "a run without elements",
+                index,
+            )?;
+            ensure(
+                self.unmoved == 0 || slot == belongs || slot < self.unmoved as usize,
+                "R3",
+                "a run that belongs into the upper half was not moved",
+                index,
+            )?;
+        }
+        let used = self.slots.iter(heap).filter(|run| !run.is_empty());
+        ensure(
+            used.count() == self.len(),
+            "R1",
+            "a run that is not in the ring",
+            self.len(),
+        )
+    }
+}
