@@ -74,6 +74,7 @@
 //! # Features
 //! None is on by default; without them the crate is `no_std` and does not use `alloc`.
 //!
+//! - `derive`: `#[derive(Release)]`. A procedural macro is built (`syn`, `quote`).
 //! - `std`: collections in a `BoxedHeap`, and `HashMap::new`. It needs `std`.
 //! - `os`: collections in an `OsHeap`. It needs `std` and Linux.
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -117,6 +118,9 @@ pub use map::{DrainMap, Entry, HashMap, OccupiedEntry, VacantEntry};
 pub use names::{Branded, Checked, Names};
 pub use release::Release;
 pub use storage::{Slices, SlicesMut, Vec};
+#[cfg(feature = "derive")]
+#[cfg_attr(docsrs, doc(cfg(feature = "derive")))]
+pub use surefit_collections_derive::Release;
 pub use text::{ByteString, String};
 
 /// What belongs to a [`BTreeMap`].

@@ -28,7 +28,7 @@
 //! | `many-classes` | yes | up to 128 size-classes, as in `Config::DEFAULT` and `direct::Standard`; without it up to 32 | flash |
 //! | `pieces` | yes | byte objects in pieces; without it they have at most a page | flash |
 //! | `slack` | yes | `compact::Heap::with_slack`: bytes that the demand leaves over become fewer moves; includes `holes` | flash |
-//! | `derive` | no | `#[derive(Immutable)]` for objects that are pinned, `#[derive(Trace)]` for collected ones | procedural macros are built |
+//! | `derive` | no | `#[derive(Immutable)]` for objects that are pinned, `#[derive(Trace)]` for collected ones, `#[derive(Release)]` for those in containers | procedural macros are built |
 //! | `std` | no | `compact::Heap::boxed`, a heap that owns its memory; cursors as `std::io`; `compact::shared::PerThread`; `HashMap` and `HashSet` in collected objects; includes `alloc` | the crate `thread_local`; needs `std` |
 //! | `os` | no | `compact::os`: a heap that grows and shrinks with its demand, between two limits | the crates `surefit-os` and `libc`; needs `std` and Linux |
 //! | `locked` | no | [`Locked`]: a raw-pointer heap behind a lock, as `#[global_allocator]` | the crate `lock_api` |

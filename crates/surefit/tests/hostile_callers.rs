@@ -14,13 +14,14 @@ use syn::{Attribute, ImplItem, Item, TraitItem, UseTree, Visibility};
 
 /// The libraries that programs use, and the papers' heaps; the rest of the laboratory is a command,
 /// the test kit is for tests.
-const LISTED: [&str; 14] = [
+const LISTED: [&str; 15] = [
     "surefit",
     "surefit-core",
     "surefit-os",
     "surefit-classes",
     "surefit-freelist",
     "surefit-collections",
+    "surefit-collections-derive",
     "surefit-compact",
     "surefit-direct",
     "surefit-gc",
@@ -312,7 +313,7 @@ fn is_there(name: &str, test: &str) -> bool {
 }
 
 /// Reached by what the tests run, and not by its name.
-const UNNAMED: [&str; 3] = ["flush_output", "derive_trace", "visit"];
+const UNNAMED: [&str; 4] = ["flush_output", "derive_release", "derive_trace", "visit"];
 
 /// Whether one of the files that a row's tests stand in names the function.
 fn is_named(name: &str, item: &str, row: &Row) -> bool {

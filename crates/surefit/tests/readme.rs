@@ -78,7 +78,7 @@ fn every_snippet_stands_here() {
     let snippets: Vec<_> = blocks
         .filter_map(|block| block.split("```").next())
         .collect();
-    assert_eq!(snippets.len(), 29);
+    assert_eq!(snippets.len(), 30);
     for snippet in snippets {
         assert!(
             here.contains(&bare(snippet)),
@@ -200,6 +200,50 @@ fn containers_in_a_heap() -> Done {
     let record = records.get(&heap, "record 203").expect("it was kept");
     assert_eq!(record.as_slice(&heap), Some(&[0, 1, 2][..]));
     records.free(&mut heap);
+    assert_eq!(heap.live_blocks().count(), 0);
+    Ok(())
+}
+
+#[test]
+fn a_queue_and_a_cache_in_a_heap() -> Done {
+    use surefit::collections::{LruCache, Release, String, VecDeque};
+    use surefit::compact::{Config, Heap, Wide};
+
+    #[derive(Debug, Release)]
+    #[release(crate = surefit::collections)]
+    struct Job {
+        text: String,
+        tries: u32,
+    }
+
+    static CONFIG: Config = Config::DEFAULT;
+    let mut heap = Heap::<Wide>::boxed(256 << 10, &CONFIG)?;
+
+    let mut jobs = VecDeque::new();
+    for i in 0..1000 {
+        let text = String::from_text(&heap, &format!("job {i}"))?;
+        jobs.push_back(&mut heap, Job { text, tries: 0 })?;
+        if jobs.len() > 100 {
+            jobs.pop_front(&mut heap).release(&mut heap); // with its text
+        }
+    }
+    assert!(
+        jobs.front(&heap)
+            .is_some_and(|job| job.text.equals(&heap, "job 900") && job.tries == 0)
+    );
+
+    // A cache that takes all that is left of the heap.
+    let mut cache = LruCache::unbounded();
+    for i in 0..10_000_u64 {
+        let mut entry = (i, [i; 8]);
+        while let Err(full) = cache.put(&mut heap, entry.0, entry.1) {
+            entry = full.value;
+            cache.pop_lru(&mut heap).release(&mut heap);
+        }
+    }
+    assert!(cache.get(&heap, &9999).is_some() && !cache.contains(&heap, &0));
+    cache.free(&mut heap);
+    jobs.free(&mut heap);
     assert_eq!(heap.live_blocks().count(), 0);
     Ok(())
 }

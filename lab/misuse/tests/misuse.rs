@@ -15,6 +15,14 @@ fn compile(folder: &str, least: usize) {
     trybuild::TestCases::new().compile_fail(format!("tests/{folder}/*.rs"));
 }
 
+mod collections {
+    /// What the derive forbids to who owns objects in a container.
+    #[test]
+    fn misuse_does_not_compile() {
+        super::compile("collections", 4);
+    }
+}
+
 mod compact {
     /// What the borrow checker forbids to who holds handles, keys and guards.
     #[test]
