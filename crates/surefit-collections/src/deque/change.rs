@@ -111,10 +111,10 @@ impl<T, N: Names> VecDeque<T, N> {
         if !self.ring.is_empty() {
             return self.ring.shrink(heap);
         }
-        if self.only.capacity(heap) > self.len {
-            self.only.shift(heap, 0);
+        if self.last.capacity(heap) > self.len {
+            self.last.shift(heap, 0);
         }
-        self.only.shrink(heap)
+        self.last.shrink(heap)
     }
 
     /// Frees the deque, and releases its elements, the first one first. May move objects.
@@ -160,7 +160,7 @@ impl<T: Release<H>, H: ByteHeap> Drop for Freed<'_, T, H> {
             value.release(self.heap);
         }
         self.deque.ring.free(self.heap);
-        core::mem::take(&mut self.deque.only).free(self.heap);
+        core::mem::take(&mut self.deque.last).free(self.heap);
     }
 }
 
@@ -189,7 +189,7 @@ where
             copy.ring = ring.map_err(|refused| (None, refused))?;
         }
         match Run::with_capacity(heap, self.len.min(per)) {
-            Ok(run) => copy.only = run,
+            Ok(run) => copy.last = run,
             Err(refused) => return Err((Some((copy, (None, None))), refused)),
         }
         for value in self.iter(heap) {

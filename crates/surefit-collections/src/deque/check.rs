@@ -22,37 +22,38 @@ impl<T, N: Names> VecDeque<T, N> {
             "an object of another heap",
             self.len,
         )?;
-        let (per, runs) = (Self::per(heap.piece_bytes()), self.ring.len());
+        let (per, others) = (Self::per(heap.piece_bytes()), self.ring.len());
         self.ring.check(heap)?;
-        if runs == 0 {
-            ensure(
-                self.only.len() == self.len && self.only.capacity(heap) <= per,
-                "D1",
-                "the only run has other elements",
-                self.len,
-            )?;
-            return Ok(());
-        }
         ensure(
-            runs > 1 && self.only.capacity(heap) == if size_of::<T>() == 0 { per } else { 0 },
+            others == 0 || !self.last.is_empty(),
             "D1",
-            "a ring of one run, or elements beside it",
-            runs,
+            "a last run without elements behind others",
+            others,
         )?;
-        let mut len = 0;
-        for number in 0..runs {
+        let last = self.last.capacity(heap);
+        ensure(
+            last <= per && (others == 0 || (last == per && self.last.start() == 0)),
+            "D2",
+            "a last run with a gap",
+            last,
+        )?;
+        let mut len = self.last.len();
+        for number in 0..others {
             let run = self.ring.get(heap, number);
             ensure(
-                run.capacity(heap) == per
-                    && (number == 0 || run.start() == 0)
-                    && (number == runs - 1 || run.end() == per),
+                run.capacity(heap) == per && (number == 0 || run.start() == 0) && run.end() == per,
                 "D2",
                 "a run with a gap",
                 number,
             )?;
             len += run.len();
         }
-        let is_counted = len == self.len && self.head == self.ring.get(heap, 0).start();
-        ensure(is_counted, "D3", "another number of elements", len)
+        let has_head = others == 0 || self.head == self.ring.get(heap, 0).start();
+        ensure(
+            has_head && len == self.len,
+            "D3",
+            "another number of elements",
+            len,
+        )
     }
 }

@@ -93,11 +93,9 @@ impl<T, N: Names> VecDeque<T, N> {
     where
         T: Send,
     {
-        let runs = self.ring.len();
-        let run = match (runs, end) {
-            (0, _) => &mut self.only,
-            (_, End::Front) => self.ring.get_mut(heap, 0),
-            (_, End::Back) => self.ring.get_mut(heap, runs - 1),
+        let run = match end {
+            End::Front if !self.ring.is_empty() => self.ring.get_mut(heap, 0),
+            _ => &mut self.last,
         };
         match end {
             End::Back if run.end() < run.capacity(heap) => run.push_back(heap, value),
@@ -153,7 +151,7 @@ impl<T, N: Names> VecDeque<T, N> {
     /// Makes room in the only run; `false` if there must be a second one.
     fn widen<H: ByteHeap<Names = N>>(&mut self, heap: &mut H, end: End) -> Result<bool, Refused> {
         let per = Self::per(heap.piece_bytes());
-        let (slots, len) = (self.only.capacity(heap), self.len);
+        let (slots, len) = (self.last.capacity(heap), self.len);
         if 4 * len >= 3 * slots {
             if slots == per {
                 return Ok(false);
@@ -161,7 +159,7 @@ impl<T, N: Names> VecDeque<T, N> {
             match self.grow(heap, per) {
                 Ok(()) if end == End::Back => return Ok(true),
                 Ok(()) => {
-                    self.only.shift(heap, self.only.capacity(heap) - len);
+                    self.last.shift(heap, self.last.capacity(heap) - len);
                     return Ok(true);
                 }
                 Err(refused) if slots == len => return Err(refused),
@@ -174,17 +172,17 @@ impl<T, N: Names> VecDeque<T, N> {
             End::Back => free / 2,
             End::Front => free - free / 2,
         };
-        self.only.shift(heap, before);
+        self.last.shift(heap, before);
         Ok(true)
     }
 
     /// Makes the only run longer, which has fewer than `per` slots.
     fn grow<H: ByteHeap<Names = N>>(&mut self, heap: &mut H, per: usize) -> Result<(), Refused> {
-        let slots = self.only.capacity(heap);
+        let slots = self.last.capacity(heap);
         let doubled = (2 * slots).max(LEAST).min(per);
-        match self.only.reserve(heap, doubled) {
+        match self.last.reserve(heap, doubled) {
             Ok(()) => Ok(()),
-            Err(_) => self.only.reserve(heap, slots + 1),
+            Err(_) => self.last.reserve(heap, slots + 1),
         }
     }
 
@@ -203,14 +201,14 @@ impl<T, N: Names> VecDeque<T, N> {
             Ok(run) => run,
             Err(refused) => return Err(Full { value, refused }),
         };
-        if self.ring.is_empty() {
-            self.head = self.only.start();
-            self.ring.push_back(heap, core::mem::take(&mut self.only));
-        }
         match end {
             End::Back => {
+                if self.ring.is_empty() {
+                    self.head = self.last.start();
+                }
                 run.push_back(heap, value);
-                self.ring.push_back(heap, run);
+                let full = core::mem::replace(&mut self.last, run);
+                self.ring.push_back(heap, full);
             }
             End::Front => {
                 run.shift(heap, per);
@@ -229,19 +227,22 @@ impl<T, N: Names> VecDeque<T, N> {
     /// O(1); of the last but one run, O(slots of the ring).
     #[inline]
     pub fn pop_back<H: ByteHeap<Names = N>>(&mut self, heap: &mut H) -> Option<T> {
-        let last = self.len.checked_sub(1)?;
-        let value = match self.ring.len().checked_sub(1) {
-            None => self.only.pop_back(heap)?,
-            Some(number) => {
-                let run = self.ring.get_mut(heap, number);
-                match run.len() {
-                    1 => self.take_last_of_run(heap, End::Back)?,
-                    _ => run.pop_back(heap)?,
-                }
-            }
-        };
-        self.len = last;
+        let value = self.last.pop_back(heap)?;
+        self.len -= 1;
+        if self.last.is_empty() && !self.ring.is_empty() {
+            self.drop_last(heap);
+        }
         Some(value)
+    }
+
+    /// Frees the last run, which has no elements any more. There is another one.
+    #[inline(never)]
+    fn drop_last<H: ByteHeap<Names = N>>(&mut self, heap: &mut H) {
+        let run = self.ring.pop_back(heap);
+        core::mem::replace(&mut self.last, run).free(heap);
+        if self.ring.is_empty() {
+            self.ring.free(heap);
+        }
     }
 
     /// Takes the first element out. May move objects.
@@ -250,40 +251,31 @@ impl<T, N: Names> VecDeque<T, N> {
     /// As [`VecDeque::pop_back`].
     #[inline]
     pub fn pop_front<H: ByteHeap<Names = N>>(&mut self, heap: &mut H) -> Option<T> {
-        let last = self.len.checked_sub(1)?;
-        let value = match self.ring.is_empty() {
-            true => self.only.pop_front(heap)?,
-            false => {
-                let run = self.ring.get_mut(heap, 0);
-                match run.len() {
-                    1 => self.take_last_of_run(heap, End::Front)?,
-                    _ => {
-                        let value = run.pop_front(heap)?;
-                        self.head = run.start();
-                        value
-                    }
+        let value = if self.ring.is_empty() {
+            self.last.pop_front(heap)?
+        } else {
+            let run = self.ring.get_mut(heap, 0);
+            match run.len() {
+                1 => self.take_all_of_first(heap)?,
+                _ => {
+                    let value = run.pop_front(heap)?;
+                    self.head = run.start();
+                    value
                 }
             }
         };
-        self.len = last;
+        self.len -= 1;
         Some(value)
     }
 
-    /// Takes the one element of the run at an end out, and frees the run; the ring too, if one run
-    /// is left.
+    /// Takes the one element of the first run out, and frees the run. There is another one.
     #[inline(never)]
-    fn take_last_of_run<H: ByteHeap<Names = N>>(&mut self, heap: &mut H, end: End) -> Option<T> {
-        let mut run = match end {
-            End::Back => self.ring.pop_back(heap),
-            End::Front => {
-                self.head = 0;
-                self.ring.pop_front(heap)
-            }
-        };
-        let value = run.pop_back(heap);
+    fn take_all_of_first<H: ByteHeap<Names = N>>(&mut self, heap: &mut H) -> Option<T> {
+        let mut run = self.ring.pop_front(heap);
+        self.head = 0;
+        let value = run.pop_front(heap);
         run.free(heap);
-        if self.ring.len() == 1 {
-            self.only = self.ring.pop_front(heap);
+        if self.ring.is_empty() {
             self.ring.free(heap);
         }
         value

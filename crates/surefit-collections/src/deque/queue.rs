@@ -1,4 +1,4 @@
-//! `VecDeque`: elements in one run, or in a ring of runs.
+//! `VecDeque`: elements in one run, or in a ring of runs and a last one.
 //!
 //! ```text
 //! up to a piece   one run, which grows by doubling, with room before and behind the elements
@@ -6,10 +6,9 @@
 //! ```
 //!
 //! # Invariants
-//! - D1 If the ring is empty, `only` has all elements. Else the ring has two runs or more, and
-//!   `only` has no object.
-//! - D2 Every run of the ring has [`VecDeque::per`] slots. All but the first begin in their first
-//!   slot, all but the last end in their last one.
+//! - D1 The ring has all runs but the last one. If it has any, the last one has elements.
+//! - D2 If there are several runs, each has [`VecDeque::per`] slots. All but the first begin in
+//!   their first slot, all but the last end in their last one.
 //! - D3 `len` is the number of all elements. If there is a ring, `head` is the number of slots before
 //!   the first element.
 //! - D4 No user code runs while an element is in no run, except that it has the element itself.
@@ -44,7 +43,8 @@ const WITHOUT_PIECES: usize = 512;
 /// [`Branded`](crate::Branded) names another heap does not compile.
 ///
 /// # Complexity
-/// An access costs a division and two look-ups ([`Vec`](crate::Vec)): of the run, and of the element.
+/// An access costs two look-ups ([`Vec`](crate::Vec)), of the run and of the element, and a division
+/// unless an element has a power of two bytes.
 ///
 /// # Examples
 /// ```
@@ -69,8 +69,8 @@ const WITHOUT_PIECES: usize = 512;
 /// ```
 #[must_use = "dropping a deque leaks its elements"]
 pub struct VecDeque<T, N: Names = Checked> {
-    pub(super) only: Run<T, N>,
     pub(super) ring: Ring<T, N>,
+    pub(super) last: Run<T, N>,
     pub(super) head: usize,
     pub(super) len: usize,
 }
@@ -79,8 +79,8 @@ impl<T, N: Names> VecDeque<T, N> {
     /// A deque without elements, and without an object.
     pub const fn new() -> Self {
         Self {
-            only: Run::new(),
             ring: Ring::new(),
+            last: Run::new(),
             head: 0,
             len: 0,
         }
@@ -103,7 +103,7 @@ impl<T, N: Names> VecDeque<T, N> {
     /// Whether the deque has no object of another heap.
     #[inline]
     pub(super) fn is_of<H: ByteHeap<Names = N>>(&self, heap: &H) -> bool {
-        self.only.is_of(heap) && self.ring.is_of(heap)
+        self.last.is_of(heap) && self.ring.is_of(heap)
     }
 
     /// The elements of a full run, in a heap with so long pieces.
@@ -123,16 +123,16 @@ impl<T, N: Names> VecDeque<T, N> {
 
     /// The number of runs.
     #[inline]
-    fn runs(&self) -> usize {
-        self.ring.len().max(1)
+    const fn runs(&self) -> usize {
+        self.ring.len() + 1
     }
 
     /// A run, by its number from the first one on.
     #[inline]
     fn run<'a, H: ByteHeap<Names = N>>(&'a self, heap: &'a H, number: usize) -> &'a Run<T, N> {
-        match self.ring.is_empty() {
-            true => &self.only,
-            false => self.ring.get(heap, number),
+        match number < self.ring.len() {
+            true => self.ring.get(heap, number),
+            false => &self.last,
         }
     }
 
@@ -143,9 +143,9 @@ impl<T, N: Names> VecDeque<T, N> {
         heap: &'a H,
         number: usize,
     ) -> &'a mut Run<T, N> {
-        match self.ring.is_empty() {
-            true => &mut self.only,
-            false => self.ring.get_mut(heap, number),
+        match number < self.ring.len() {
+            true => self.ring.get_mut(heap, number),
+            false => &mut self.last,
         }
     }
 
@@ -159,6 +159,10 @@ impl<T, N: Names> VecDeque<T, N> {
         let in_first = per - self.head;
         match index.checked_sub(in_first) {
             None => (0, index),
+            // So is a run then: no division.
+            Some(behind) if size_of::<T>().is_power_of_two() => {
+                (1 + (behind >> per.ilog2()), behind & (per - 1))
+            }
             Some(behind) => (1 + behind / per, behind % per),
         }
     }
@@ -236,8 +240,8 @@ impl<T, N: Names> VecDeque<T, N> {
         &'a mut self,
         heap: &'a H,
     ) -> impl Iterator<Item = &'a mut [T]> + use<'a, T, N, H> {
-        let only = (self.ring.is_empty() && self.len > 0).then_some(&mut self.only);
-        let runs = only.into_iter().chain(self.ring.iter_mut(heap));
+        let last = (self.len > 0).then_some(&mut self.last);
+        let runs = self.ring.iter_mut(heap).chain(last);
         runs.map(move |run| run.as_slice_mut(heap))
     }
 
@@ -272,12 +276,17 @@ impl<T, N: Names> VecDeque<T, N> {
             "there are {} elements",
             self.len
         );
-        match self.ring.is_empty() {
-            true => self.only.as_slice_mut(heap).swap(a, b),
-            false => {
-                let (one, two) = (self.place(heap, a), self.place(heap, b));
-                self.ring.swap(heap, one, two);
-            }
+        let (a, b) = (a.min(b), a.max(b));
+        let ((one, in_one), (two, in_two)) = (self.place(heap, a), self.place(heap, b));
+        let last = self.ring.len();
+        if two < last {
+            self.ring.swap(heap, (one, in_one), (two, in_two));
+        } else if one < last {
+            let of_one = self.ring.get_mut(heap, one).as_slice_mut(heap);
+            let of_last = self.last.as_slice_mut(heap);
+            core::mem::swap(&mut of_one[in_one], &mut of_last[in_two]);
+        } else {
+            self.last.as_slice_mut(heap).swap(in_one, in_two);
         }
     }
 
