@@ -254,7 +254,7 @@ fn a_refused_push_changes_nothing() {
     for config in [&DEFAULT, &SMALL_PIECES] {
         let mut heap = boxed(256 << 10, config);
         let mut refusals = 0;
-        for len in [0_u64, 1, 4, 8, 16, 33, 64, 200, 512, 600, 1024, 1500] {
+        for len in [0_u64, 4, 8, 33, 512, 1024] {
             for at_front in [false, true] {
                 let mut deque = Moving::new();
                 deque.extend(&mut heap, 0..len).expect("room");
@@ -295,7 +295,7 @@ fn a_refused_push_changes_nothing() {
                 assert_eq!(heap.live_blocks().count(), 0);
             }
         }
-        assert!(refusals > 30, "{refusals}");
+        assert!(refusals > 20, "{refusals}");
     }
 }
 
