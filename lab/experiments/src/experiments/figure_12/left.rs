@@ -88,12 +88,12 @@ pub(super) fn falls(rows: &[Left]) -> Claim {
         .first()
         .zip(rows.last())
         .map(|(first, last)| ratio(&of(first), &of(last)));
-    let steps = rows.windows(2);
-    let steps = steps.map(|pair| Verdict::is_greater(ratio(&of(&pair[1]), &of(&pair[0]))));
-    let never_rises = Verdict::any_of(steps).map(|rises| !rises);
+    // Steps of a level curve differ by noise: the ends decide, unless a step is certainly a rise.
+    let is_rise = |pair: &[Left]| Verdict::is_greater(ratio(&of(&pair[1]), &of(&pair[0])));
+    let rises = rows.windows(2).any(|pair| is_rise(pair) == Some(true));
     let rounds = rows.first().map_or(0, |row| row.per_second[0].len());
     let falls = ends.and_then(Verdict::is_greater);
-    let test = Verdict::all_of([falls, never_rises]);
+    let test = if rises { Some(false) } else { falls };
     Claim::that("throughput falls as ι shrinks")
         .of("figure 12")
         .papers("none: the title alone is known, without its curve")
@@ -104,8 +104,8 @@ pub(super) fn falls(rows: &[Left]) -> Claim {
         .decide(
             test.filter(|_| rounds >= ENOUGH),
             "over the whole curve, one thread: the first ι is faster than the last in every round, \
-             and by over 3 % in the median; and no step to a smaller ι is faster by over 3 % in any \
-             round; not comparable if rounds disagree, or with fewer than five rounds",
+             and by over 3 % in the median; and no step to a smaller ι is faster so; not comparable \
+             if rounds of the ends disagree, or with fewer than five rounds",
         )
 }
 
@@ -143,6 +143,9 @@ mod tests {
         assert_eq!(rises, Verdict::DoesNot);
         assert_eq!(verdict(&[[9.0, 9.0], [9.0, 9.0]]), Verdict::DoesNot);
         assert_eq!(verdict(&[[9.0, 9.0], [2.0, 10.0]]), Verdict::NotComparable);
+        // A level end, where rounds disagree about a step.
+        let level = verdict(&[[9.0, 8.0], [5.0, 5.2], [5.2, 5.0]]);
+        assert_eq!(level, Verdict::Holds);
         assert_eq!(verdict(&[]), Verdict::NotComparable);
     }
 }
