@@ -1,5 +1,5 @@
-//! Vectors, strings, maps, deques and caches in one heap, beside those of the standard library: contents, refusals,
-//! what lives at the end.
+//! Vectors, strings, maps, deques and caches in one heap, beside those of the standard library:
+//! contents, refusals, what lives at the end.
 
 use std::collections::HashMap as StdMap;
 use std::hash::{BuildHasher, Hasher};
