@@ -60,8 +60,8 @@
 //! | [`BTreeMap`] | 56 per node of 7 to 31 entries, which is at least half full; 48 per child | for each level a search in a node |
 //! | [`LruCache`] | as [`HashMap`], and 20 per entry | as [`HashMap`]; a use changes four links |
 //!
-//! No insertion copies a whole container: a vector or deque beyond a piece grows by pieces, a map by
-//! buckets. So a heap never needs room for two copies of a large container.
+//! No insertion copies a whole container: a vector or deque beyond a piece grows by pieces, a map
+//! by buckets. So a heap never needs room for two copies of a large container.
 //!
 //! # Drawbacks
 //! - Dropping a container leaks its objects, as dropping a handle does. There is no way to free

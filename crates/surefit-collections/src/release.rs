@@ -49,8 +49,8 @@ plain! {
 
 plain!(core::convert::Infallible);
 
-/// Not for every reference: `value.release(heap)` of a type without an implementation would compile,
-/// and release nothing.
+/// Not for every reference: `value.release(heap)` of a type without an implementation would
+/// compile, and release nothing.
 impl<H: ?Sized> Release<H> for &str {}
 
 impl<H: ?Sized, T: Release<H>> Release<H> for Option<T> {

@@ -9,8 +9,8 @@
 //! - D1 The ring has all runs but the last one. If it has any, the last one has elements.
 //! - D2 If there are several runs, each has [`VecDeque::per`] slots. All but the first begin in
 //!   their first slot, all but the last end in their last one.
-//! - D3 `len` is the number of all elements. If there is a ring, `head` is the number of slots before
-//!   the first element.
+//! - D3 `len` is the number of all elements. If there is a ring, `head` is the number of slots
+//!   before the first element.
 //! - D4 No user code runs while an element is in no run, except that it has the element itself.
 #![deny(unsafe_code)]
 

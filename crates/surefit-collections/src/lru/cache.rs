@@ -39,7 +39,8 @@ use crate::shown::Shown;
 /// [`LruCache::free`] frees it.
 ///
 /// # Panics
-/// As [`HashMap`]. If the hasher or the comparison of keys panics, the cache is whole and unchanged.
+/// As [`HashMap`]. If the hasher or the comparison of keys panics, the cache is whole and
+/// unchanged.
 ///
 /// # Complexity
 /// O(1) in the mean for every method that has one key or none, if the hasher is good. No call moves

@@ -1,5 +1,5 @@
-//! The elements of a vector, one contiguous slice at a time; and runs, which are one slice with room
-//! at both ends.
+//! The elements of a vector, one contiguous slice at a time; and runs, which are one slice with
+//! room at both ends.
 
 use core::fmt;
 use core::mem::MaybeUninit;
