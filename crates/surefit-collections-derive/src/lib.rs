@@ -3,7 +3,8 @@
 //!
 //! The generated function takes the value apart without a rest pattern, and releases all fields, in
 //! their order. A field that cannot be released does not compile where the value is released,
-//! unless it is skipped. If the release of a field panics, the fields behind it are released all the same.
+//! unless it is skipped. If the release of a field panics, the fields behind it are released all
+//! the same.
 //!
 //! | attribute | on | says |
 //! | --- | --- | --- |

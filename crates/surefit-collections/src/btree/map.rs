@@ -10,8 +10,8 @@
 //! ```
 //!
 //! # Invariants
-//! - B1 All leaves are on one level, below [`LEVELS`](super::path::LEVELS). A node with children has
-//!   one more than entries.
+//! - B1 All leaves are on one level, below [`LEVELS`](super::path::LEVELS). A node with children
+//!   has one more than entries.
 //! - B2 The keys of all entries are in ascending order. (As far as keys follow one order.)
 //! - B3 Every node but the root has [`Node::FEWEST`] to [`Node::MOST`] entries, and room for the
 //!   most. A root with children has an entry, and room as well.

@@ -43,8 +43,8 @@ const WITHOUT_PIECES: usize = 512;
 /// [`Branded`](crate::Branded) names another heap does not compile.
 ///
 /// # Complexity
-/// An access costs two look-ups ([`Vec`](crate::Vec)), of the run and of the element, and a division
-/// unless an element has a power of two bytes.
+/// An access costs two look-ups ([`Vec`](crate::Vec)), of the run and of the element, and a
+/// division unless an element has a power of two bytes.
 ///
 /// # Examples
 /// ```

@@ -199,8 +199,8 @@ impl<K, V, S: BuildHasher, N: Names> LruCache<K, V, S, N> {
     }
 
     /// Sets the value of a key, which becomes the newest. Returns what is not in the cache any
-    /// more: the new key and its former value, or the oldest entry if there are more than the capacity.
-    /// May move objects.
+    /// more: the new key and its former value, or the oldest entry if there are more than the
+    /// capacity. May move objects.
     ///
     /// # Errors
     /// As [`LruCache::put`].
