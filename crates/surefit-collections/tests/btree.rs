@@ -585,3 +585,16 @@ fn keys_without_an_order_leak_nothing() {
     map.free(&mut heap);
     assert_eq!(heap.live_blocks().count(), 0);
 }
+
+#[test]
+fn a_copy_of_a_map_without_entries_has_no_object() {
+    let mut heap = boxed(1 << 20, &DEFAULT);
+    let mut map = BTreeMap::<u64, u64>::new();
+    for _ in 0..2 {
+        let copy = map.try_clone(&mut heap).expect("nothing is allocated");
+        assert_eq!((copy.len(), copy.check(&heap)), (0, Ok(())));
+        assert_eq!(heap.live_blocks().count(), 0);
+        map.insert(&mut heap, 1, 2).expect("room");
+        map.remove(&mut heap, &1);
+    }
+}

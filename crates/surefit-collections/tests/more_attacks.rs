@@ -110,7 +110,9 @@ fn a_cache_refuses_another_heap() {
     assert!(panics(|| format!("{:?}", cache.debug(&two))));
     assert!(panics(|| cache.retain(&mut two, |_, _| false)));
     assert!(panics(|| cache.clear(&mut two)));
-    assert_eq!(format!("{:?}", cache.debug(&one)), "{1: 2}");
+    cache.put(&mut one, 3, 4).expect("room");
+    assert!(panics(|| cache.resize(&mut two, NonZeroUsize::MIN)));
+    assert_eq!(format!("{:?}", cache.debug(&one)), "{3: 4, 1: 2}");
     assert!(cache.check(&two).is_err());
     assert_eq!(cache.check(&one), Ok(()));
     assert!(panics(|| cache.free(&mut two)), "and the objects leak");
@@ -283,6 +285,27 @@ fn a_release_or_a_closure_that_panics_in_a_deque_that_stays_leaves_the_rest_ther
         deque.free(&mut heap);
         assert!(panicked || heap.live_blocks().count() == 0);
         assert_eq!(heap.check(), Ok(()));
+    }
+}
+
+#[test]
+fn a_release_that_panics_in_a_cache_that_shrinks_leaves_it_its_capacity() {
+    for fuse in 0..31 {
+        let mut heap = boxed(1 << 20, &DEFAULT);
+        let capacity = |most| NonZeroUsize::new(most).expect("not zero");
+        let mut cache = LruCache::<u64, Bomb, _>::with_hasher(capacity(50), ByDefault::default());
+        for i in 0..50 {
+            let bomb = Bomb::new(&heap, i);
+            cache.put(&mut heap, i, bomb).expect("room");
+        }
+        let panicked = with_fuse(fuse, || cache.resize(&mut heap, capacity(20)));
+        assert_eq!(panicked, fuse < 30);
+        let left = if panicked { 49 - fuse } else { 20 };
+        let most = if panicked { 50 } else { 20 };
+        assert_eq!((cache.len(), cache.cap().get()), (left, most));
+        assert_eq!(cache.check(&heap), Ok(()));
+        cache.free(&mut heap);
+        assert_eq!(heap.live_blocks().count(), 0);
     }
 }
 

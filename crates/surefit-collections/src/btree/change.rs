@@ -290,7 +290,7 @@ impl<K, V, N: Names> BTreeMap<K, V, N> {
     /// released.
     ///
     /// # Complexity
-    /// O(entries), and O(log entries) for each that is released.
+    /// O(entries · log entries).
     pub fn retain<H: ByteHeap<Names = N>>(
         &mut self,
         heap: &mut H,
@@ -374,6 +374,9 @@ impl<K, V, N: Names> BTreeMap<K, V, N> {
     {
         if !self.is_of(heap) {
             return Err(Refused::ForeignHandle);
+        }
+        if self.is_empty() {
+            return Ok(Self::new());
         }
         match self.root.copy(&*heap) {
             Ok(root) => Ok(Self {

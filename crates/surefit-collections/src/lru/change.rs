@@ -54,16 +54,17 @@ impl<K, V, S, N: Names> LruCache<K, V, S, N> {
     /// objects.
     ///
     /// # Panics
-    /// If the release of an entry panics: those that were not released are still there.
+    /// If the release of an entry panics, or the cache has an object of another heap and more
+    /// entries: those that were not released are still there, and the capacity is what it was.
     pub fn resize<H: ByteHeap<Names = N>>(&mut self, heap: &mut H, capacity: NonZeroUsize)
     where
         K: Release<H> + Send,
         V: Release<H> + Send,
     {
-        self.capacity = capacity;
         while self.len() > capacity.get() {
             self.pop_lru(heap).release(heap);
         }
+        self.capacity = capacity;
     }
 
     /// Releases all entries for which `keep` returns `false`: they are looked at from the oldest
