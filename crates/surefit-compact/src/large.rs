@@ -40,6 +40,7 @@ mod grow;
 mod io;
 mod place;
 mod resize;
+mod whole;
 
 pub use chunks::{Chunks, ChunksMut};
 pub use cursor::{Cursor, CursorMut};

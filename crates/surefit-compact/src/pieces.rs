@@ -20,6 +20,9 @@
     clippy::cast_possible_truncation
 )]
 
+/// The most bytes that a spine has per piece.
+const LONGEST_WORD: usize = 4;
+
 /// How byte objects are divided into pieces: the small and the large piece size of a configuration.
 ///
 /// # Examples
@@ -34,6 +37,9 @@ pub struct Division {
     small: usize,
     small_shift: u32,
     large_shift: u32,
+    /// With no more large pieces an object has a spine of at most `small` bytes, whatever its small
+    /// pieces and the width of words.
+    few: usize,
 }
 
 impl Division {
@@ -42,6 +48,7 @@ impl Division {
         small: usize::MAX,
         small_shift: usize::BITS - 1,
         large_shift: usize::BITS - 1,
+        few: 0,
     };
 
     /// Pieces of `small` and of `large` bytes, both powers of two, for objects of more than `small`
@@ -55,10 +62,14 @@ impl Division {
             return Self::NONE;
         };
         assert!(bytes.is_power_of_two() && large.is_power_of_two() && bytes <= large);
+        let (small_shift, large_shift) = (bytes.ilog2(), large.ilog2());
+        // Before a large piece's bytes are full there are so many small ones.
+        let pieces = 1 << large_shift.abs_diff(small_shift);
         Self {
             small: bytes,
-            small_shift: bytes.ilog2(),
-            large_shift: large.ilog2(),
+            small_shift,
+            large_shift,
+            few: (bytes / LONGEST_WORD).saturating_sub(pieces),
         }
     }
 
@@ -118,6 +129,18 @@ impl Division {
             number + (within >> self.small_shift),
             within & (self.small - 1),
         )
+    }
+
+    /// As [`Division::find`], if the byte is in a large piece, and there are so few that the spine
+    /// is contiguous: the common case of a long object, which takes few instructions.
+    #[expect(clippy::arithmetic_side_effects, reason = "a large piece has bytes")]
+    #[inline]
+    pub(crate) const fn find_large(self, len: usize, offset: usize) -> Option<(usize, usize)> {
+        let (number, large) = (offset >> self.large_shift, self.large_pieces(len));
+        if number < large && large <= self.few {
+            return Some((number, offset & (self.large_bytes() - 1)));
+        }
+        None
     }
 
     /// The offset at which a piece of an object in pieces begins; that of the end for the number of
@@ -330,7 +353,7 @@ impl Iterator for Pieces {
     reason = "tests panic where a number overflows"
 )]
 mod tests {
-    use super::{Division, Pieces};
+    use super::{Division, LONGEST_WORD, Pieces};
     extern crate alloc;
     use alloc::vec::Vec;
 
@@ -400,11 +423,29 @@ mod tests {
                     assert_eq!(division.piece_len(len, number), bytes);
                     for within in [0, bytes / 2, bytes - 1] {
                         assert_eq!(division.find(len, start + within), (number, within));
+                        if let Some(found) = division.find_large(len, start + within) {
+                            assert_eq!(found, (number, within));
+                            assert!(bytes == large && pieces.len() * LONGEST_WORD <= small);
+                        }
                     }
                     start += bytes;
                 }
             }
         }
+    }
+
+    #[test]
+    fn large_pieces_are_found_at_once_in_all_but_the_longest_objects() {
+        let division = Division::new(Some(4096), 16384);
+        for len in [16384, 16385, 40_000, 15 << 20] {
+            assert_eq!(division.find_large(len, 16383), Some((0, 16383)));
+        }
+        let few = 16384 * 1020;
+        assert_eq!(division.find_large(few, few - 1), Some((1019, 16383)));
+        assert_eq!(division.find_large(few + 16384, few - 1), None);
+        assert_eq!(division.find_large(40_000, 32768), None, "in a small piece");
+        assert_eq!(division.find_large(40_000, usize::MAX), None, "nowhere");
+        assert_eq!(Division::NONE.find_large(40_000, 0), None);
     }
 
     #[test]

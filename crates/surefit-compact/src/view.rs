@@ -238,7 +238,7 @@ impl<'a, W: Width> View<'a, W> {
     }
 
     #[inline]
-    fn own_number(self, name: Name) -> Number {
+    pub(crate) fn own_number(self, name: Name) -> Number {
         if self.own(name).is_err() {
             foreign();
         }
@@ -273,6 +273,37 @@ impl<'a, W: Width> View<'a, W> {
         // SAFETY: `offset` lies inside the object, which is a live block of at least `len` bytes.
         let first = unsafe { self.named::<B>(number).add(offset) };
         (first, len - offset)
+    }
+
+    /// As [`View::chunk_at`], for callers whose objects are often in pieces: a large piece of an
+    /// object with a contiguous spine is found without a call.
+    #[inline]
+    pub(crate) fn chunk_at_once<B: Byte>(
+        self,
+        number: Number,
+        len: usize,
+        offset: usize,
+    ) -> (NonNull<B>, usize) {
+        if !self.division.divides(len) {
+            return self.chunk_at(number, len, offset);
+        }
+        let Some((piece, within)) = self.division.find_large(len, offset) else {
+            let (first, len) = self.heap.chunk_in_pieces(number.index(), len, offset);
+            return (first.cast(), len);
+        };
+        let spine = self.named::<u8>(number);
+        // SAFETY: the word of a piece lies inside the spine, which is one block, aligned, because
+        // words of spines have sizes of powers of two. It was written when the object was
+        // allocated.
+        let entry = unsafe {
+            spine
+                .add(piece * W::SPINE_WORD_BYTES)
+                .cast::<W::Word>()
+                .read()
+        };
+        // SAFETY: `within` lies inside the piece, which is a live block of at least its length.
+        let first = unsafe { self.named::<B>(Number::of(entry.get())).add(within) };
+        (first, self.division.large_bytes() - within)
     }
 
     /// The address of the live object that a name carries.

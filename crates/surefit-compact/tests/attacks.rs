@@ -104,6 +104,8 @@ fn foreign_handles_are_refused_by_every_method() {
     for bytes in [&mut theirs.bytes, &mut theirs.pieces] {
         let len = bytes.len();
         assert!(!ours.heap.owns(bytes) && theirs.heap.owns(bytes));
+        assert!(!ours.heap.is_whole(bytes, 1) && theirs.heap.is_whole(bytes, 1));
+        assert_eq!(ours.heap.division(), ours.heap.config().division());
         assert_foreign(|| ours.heap.chunk(bytes, 0).len());
         assert_foreign(|| ours.heap.chunk(bytes, len).len());
         assert_foreign(|| ours.heap.chunk_start(bytes, 0).1);

@@ -276,6 +276,8 @@ fn offsets_beyond_an_object_panic_before_anything_is_read() {
         for len in [0, 1, 40, 64, 65, 3000] {
             let mut bytes = heap.alloc_zeroed(bytes_of(len)).expect("room");
             assert!(heap.chunk(&bytes, len).is_empty());
+            assert!(heap.owns(&bytes) && heap.is_whole(&bytes, 1));
+            assert_eq!(heap.division(), heap.as_heap().division());
             for offset in [len + 1, len + 64, 1 << 31, 1 << 32, usize::MAX] {
                 panics(|| heap.chunk(&bytes, offset).len());
                 panics(|| heap.chunk_start(&bytes, offset).1);

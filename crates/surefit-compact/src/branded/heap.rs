@@ -11,6 +11,7 @@ use surefit_core::{Numbers, Refused};
 use super::handle::{BrandedBytes, BrandedHandle};
 use crate::handle::{Byte, Bytes, Full, Handle, Name};
 use crate::heap::Heap;
+use crate::pieces::Division;
 use crate::width::{Wide, Width};
 
 /// The brand of a heap that is lent to a closure: a lifetime that only this call has.
@@ -255,7 +256,31 @@ impl<'m, B, W: Width> BrandedHeap<'m, B, W> {
         bytes: &BrandedBytes<B, Y>,
         offset: usize,
     ) -> (NonNull<Y>, usize) {
-        self.view().chunk_start(bytes, offset)
+        let view = self.heap.view();
+        view.chunk_at_once(bytes.number(), bytes.len(), offset)
+    }
+
+    /// As [`Heap::division`].
+    #[doc(hidden)]
+    #[inline]
+    #[must_use]
+    pub const fn division(&self) -> Division {
+        self.heap.division()
+    }
+
+    /// As [`Heap::owns`], which is known.
+    #[doc(hidden)]
+    #[inline]
+    #[must_use]
+    pub const fn owns<Y: Byte>(&self, _: &BrandedBytes<B, Y>) -> bool {
+        true
+    }
+
+    /// As [`Heap::is_whole`].
+    #[doc(hidden)]
+    #[must_use]
+    pub fn is_whole<Y: Byte>(&self, bytes: &BrandedBytes<B, Y>, align: usize) -> bool {
+        self.heap.is_whole(&self.checked(bytes), align)
     }
 
     /// As [`BrandedHeap::chunk`], but mutable.

@@ -38,7 +38,8 @@ impl<W: Width> Heap<'_, W> {
     #[inline]
     #[must_use]
     pub fn chunk_start<B: Byte>(&self, bytes: &Bytes<B>, offset: usize) -> (NonNull<B>, usize) {
-        self.view().chunk_of(bytes, offset)
+        let view = self.view();
+        view.chunk_at_once(view.own_number(bytes.name), bytes.len(), offset)
     }
 
     /// As [`Heap::chunk`], but mutable.
