@@ -137,6 +137,7 @@ impl<W: Width> Containers<'_, W> {
                 model.retain(|(number, _)| *number & mask != 0);
             }
         }
+        vec.check(heap).expect("every invariant");
         assert!(vec.iter(heap).eq(model.iter()));
     }
 
@@ -182,16 +183,22 @@ impl<W: Width> Containers<'_, W> {
                 }
             }
         }
+        map.check(heap).expect("every invariant");
         assert_eq!(map.len(), model.len());
         for (key, bytes) in model.iter() {
             let value = map.get(heap, key.as_str()).expect("in both");
+            value.check(heap).expect("every invariant");
             assert!(value.iter(heap).eq(bytes));
+        }
+        for key in map.keys(heap) {
+            key.check(heap).expect("every invariant");
         }
     }
 
     /// Copies what there is if there is room, frees all, and sees that nothing is left.
     fn finish(mut self) {
         if let Ok(copy) = self.map.try_clone(&mut self.heap) {
+            copy.check(&self.heap).expect("every invariant");
             assert_eq!(copy.iter(&self.heap).count(), self.map_model.len());
             copy.free(&mut self.heap);
         }

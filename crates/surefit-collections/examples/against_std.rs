@@ -365,48 +365,55 @@ fn deque_in_ours(heap: &mut OsHeap<'static>, keys: &Keys<u64>, costs: &mut Costs
     deque.free(heap);
 }
 
-/// Measures both in interleaved rounds, prints the ratios, and returns their medians.
+/// The ratios of one container and length: round by round, of each operation.
+type Row = [[f64; 5]; ROUNDS];
+
+/// The median of ratios, the least and the most.
+fn spread(mut ratios: [f64; ROUNDS]) -> [f64; 3] {
+    ratios.sort_unstable_by(f64::total_cmp);
+    [ratios[ROUNDS / 2], ratios[0], ratios[ROUNDS - 1]]
+}
+
+/// Measures both in interleaved rounds, and prints the ratios.
 fn compare<K>(
     name: &str,
     keys: &Keys<K>,
     std: fn(&mut OsHeap<'static>, &Keys<K>, &mut Costs),
     ours: fn(&mut OsHeap<'static>, &Keys<K>, &mut Costs),
-) -> [f64; 5] {
+) -> Row {
     let count = keys.inserted.len();
     let repetitions = ELEMENTS.div_ceil(count);
     let limits = Limits::new(2 << 30, 2 << 30);
     let mut heap = OsHeap::new(&CONFIG, limits).expect("address space");
-    let mut ratios = [const { Vec::new() }; 5];
+    let mut rounds = [[0.0; 5]; ROUNDS];
     let mut least = [f64::INFINITY; 5];
-    for _ in 0..ROUNDS {
+    for ratios in &mut rounds {
         let (mut of_std, mut of_ours) = ([0.0; 5], [0.0; 5]);
         for _ in 0..repetitions {
             std(&mut heap, keys, &mut of_std);
             ours(&mut heap, keys, &mut of_ours);
         }
         for at in 0..5 {
-            ratios[at].push(of_ours[at] / of_std[at]);
+            ratios[at] = of_ours[at] / of_std[at];
             least[at] = least[at].min(of_std[at] / (repetitions * count) as f64);
         }
     }
     print!("{name:<8}{count:>9}");
-    let medians = std::array::from_fn(|at| {
-        let ratios: &mut Vec<f64> = &mut ratios[at];
-        ratios.sort_unstable_by(f64::total_cmp);
-        let (median, last) = (ratios[ROUNDS / 2], ratios[ROUNDS - 1]);
-        print!(
-            "  {median:.2} [{:.2}-{last:.2}] {:>5.1}",
-            ratios[0], least[at]
-        );
-        median
-    });
+    for (at, least) in least.iter().enumerate() {
+        let [median, first, last] = spread(rounds.map(|ratios| ratios[at]));
+        print!("  {median:.2} [{first:.2}-{last:.2}] {least:>5.1}");
+    }
     println!();
-    medians
+    rounds
 }
 
-fn mean(ratios: impl Iterator<Item = f64> + Clone) -> f64 {
-    let count = ratios.clone().count() as f64;
-    (ratios.map(f64::ln).sum::<f64>() / count).exp()
+/// The geometric mean of some operations of all rows, round by round.
+fn mean(rows: &[Row], operations: std::ops::Range<usize>) -> [f64; ROUNDS] {
+    std::array::from_fn(|round| {
+        let all = rows.iter().flat_map(|row| &row[round][operations.clone()]);
+        let sum: f64 = all.map(|ratio| ratio.ln()).sum();
+        (sum / (rows.len() * operations.len()) as f64).exp()
+    })
 }
 
 fn main() {
@@ -445,13 +452,10 @@ fn main() {
         ("ordered maps", ordered),
         ("deques", deques),
     ];
-    for (name, of) in all {
-        let times = of.iter().flat_map(|row| row[..4].iter().copied());
-        let memory = of.iter().map(|row| row[4]);
-        println!(
-            "{name}: time {:.2} x std's, memory {:.2} x",
-            mean(times),
-            mean(memory)
-        );
+    for (name, rows) in all {
+        for (what, operations) in [("time", 0..4), ("memory", 4..5)] {
+            let [median, first, last] = spread(mean(&rows, operations));
+            println!("{name}: {what} {median:.2} [{first:.2}-{last:.2}] x std's");
+        }
     }
 }

@@ -5,7 +5,8 @@ use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
 use surefit_compact::branded::BrandedHeap;
-use surefit_compact::{Config, Heap, Width};
+use surefit_compact::pieces::Division;
+use surefit_compact::{Heap, Width};
 use surefit_core::Refused;
 
 use crate::names::sealed::Sealed;
@@ -38,33 +39,37 @@ pub trait ByteHeap: Sealed {
     #[doc(hidden)]
     fn owns(&self, bytes: &BytesOf<Self>) -> bool;
 
+    /// Whether an object belongs to this heap, and its page-blocks are live, hold its pieces, and
+    /// are aligned.
+    #[doc(hidden)]
+    fn is_whole(&self, bytes: &BytesOf<Self>, align: usize) -> bool;
+
     /// Of the bytes from an offset to the end of their piece, the first one, and how many there
     /// are. Panics if the object belongs to another heap.
     #[doc(hidden)]
     fn chunk(&self, bytes: &BytesOf<Self>, offset: usize) -> (NonNull<MaybeUninit<u8>>, usize);
 
-    /// As `chunk`, but mutable.
+    /// How byte objects are divided into pieces.
     #[doc(hidden)]
-    fn chunk_mut<'a>(
-        &'a self,
-        bytes: &'a mut BytesOf<Self>,
-        offset: usize,
-    ) -> &'a mut [MaybeUninit<u8>];
+    fn division(&self) -> Division;
 
-    /// The longest object that is contiguous, and the length of its pieces if it is longer:
+    /// The longest object that is contiguous, and the length of its small pieces if it is longer:
     /// a power of two, or `usize::MAX` where no object is in pieces.
     #[doc(hidden)]
-    fn piece_bytes(&self) -> usize;
+    #[inline]
+    fn piece_bytes(&self) -> usize {
+        self.division().small_bytes()
+    }
 }
 
-/// Implements the trait for a heap of checked names: its type, who allocates, and the [`Heap`] in
-/// it.
-macro_rules! checked {
-    ($owner:ty, $alloc:path, $heap:path) => {
-        impl<W: Width> Sealed for $owner {}
+/// Implements the trait for a heap: its brand, its type and its names; who allocates, and the heap
+/// in it.
+macro_rules! byte_heap {
+    ([$($brand:ident)?] $owner:ty, $names:ty, $alloc:path, $heap:path) => {
+        impl<$($brand,)? W: Width> Sealed for $owner {}
 
-        impl<W: Width> ByteHeap for $owner {
-            type Names = Checked;
+        impl<$($brand,)? W: Width> ByteHeap for $owner {
+            type Names = $names;
 
             #[inline]
             fn alloc(&self, layout: Layout) -> Result<BytesOf<Self>, Refused> {
@@ -86,32 +91,21 @@ macro_rules! checked {
                 $heap(self).owns(bytes)
             }
 
+            fn is_whole(&self, bytes: &BytesOf<Self>, align: usize) -> bool {
+                $heap(self).is_whole(bytes, align)
+            }
+
             #[inline]
             fn chunk(&self, bytes: &BytesOf<Self>, at: usize) -> (NonNull<MaybeUninit<u8>>, usize) {
                 $heap(self).chunk_start(bytes, at)
             }
 
             #[inline]
-            fn chunk_mut<'a>(
-                &'a self,
-                bytes: &'a mut BytesOf<Self>,
-                at: usize,
-            ) -> &'a mut [MaybeUninit<u8>] {
-                $heap(self).chunk_mut(bytes, at)
-            }
-
-            #[inline]
-            fn piece_bytes(&self) -> usize {
-                piece_bytes($heap(self).config())
+            fn division(&self) -> Division {
+                $heap(self).division()
             }
         }
     };
-}
-
-/// The bytes of a small piece: as `Division::small_bytes`, without its other numbers.
-#[inline]
-fn piece_bytes(config: &Config) -> usize {
-    config.piece_bytes().unwrap_or(usize::MAX)
 }
 
 /// A heap is its own.
@@ -120,61 +114,19 @@ const fn itself<T>(heap: &T) -> &T {
     heap
 }
 
-checked!(Heap<'_, W>, Heap::alloc, itself);
+byte_heap!([] Heap<'_, W>, Checked, Heap::alloc, itself);
+byte_heap!([B] BrandedHeap<'_, B, W>, Branded<B>, BrandedHeap::alloc, itself);
 #[cfg(feature = "std")]
-checked!(
-    surefit_compact::BoxedHeap<W>,
+byte_heap!(
+    [] surefit_compact::BoxedHeap<W>,
+    Checked,
     Heap::alloc,
     core::ops::Deref::deref
 );
 #[cfg(feature = "os")]
-checked!(
-    surefit_compact::os::OsHeap<'_, W>,
+byte_heap!(
+    [] surefit_compact::os::OsHeap<'_, W>,
+    Checked,
     surefit_compact::os::OsHeap::alloc,
     surefit_compact::os::OsHeap::heap
 );
-
-impl<B, W: Width> Sealed for BrandedHeap<'_, B, W> {}
-
-impl<B, W: Width> ByteHeap for BrandedHeap<'_, B, W> {
-    type Names = Branded<B>;
-
-    #[inline]
-    fn alloc(&self, layout: Layout) -> Result<BytesOf<Self>, Refused> {
-        Self::alloc(self, layout)
-    }
-
-    #[inline]
-    fn resize(&mut self, bytes: &mut BytesOf<Self>, layout: Layout) -> Result<(), Refused> {
-        Self::resize(self, bytes, layout)
-    }
-
-    #[inline]
-    fn free_bytes(&mut self, bytes: BytesOf<Self>) {
-        Self::free_bytes(self, bytes);
-    }
-
-    #[inline]
-    fn owns(&self, _: &BytesOf<Self>) -> bool {
-        true
-    }
-
-    #[inline]
-    fn chunk(&self, bytes: &BytesOf<Self>, at: usize) -> (NonNull<MaybeUninit<u8>>, usize) {
-        self.chunk_start(bytes, at)
-    }
-
-    #[inline]
-    fn chunk_mut<'a>(
-        &'a self,
-        bytes: &'a mut BytesOf<Self>,
-        at: usize,
-    ) -> &'a mut [MaybeUninit<u8>] {
-        Self::chunk_mut(self, bytes, at)
-    }
-
-    #[inline]
-    fn piece_bytes(&self) -> usize {
-        piece_bytes(self.as_heap().config())
-    }
-}

@@ -54,9 +54,9 @@
 //! | container | bytes beside its elements | an access |
 //! | --- | --- | --- |
 //! | any object of the heap | 8 (an entry and a back-reference), and the rest of its page-block | a compare, a load, an add |
-//! | [`Vec`], [`ByteString`], [`String`] | 24; up to twice the elements while contiguous, at most a piece more beyond | in pieces one look-up per level of the spine |
+//! | [`Vec`], [`ByteString`], [`String`] | 24; up to twice the elements up to a large piece (16 KiB), at most one more beyond | in pieces one look-up per level of the spine |
 //! | [`VecDeque`] | 88; as [`Vec`] up to a piece; beyond, two pieces that are not full and up to 128 per piece | a division, the run, then the element |
-//! | [`HashMap`] | 64 per 5 to 19 entries; at most 4 to 8 free slots in a bucket that grows | a bucket, then the entry |
+//! | [`HashMap`] | 128 per 10 to 64 entries; free slots for an eighth of a bucket's entries, below 4,096 entries for all of them | a bucket, then the entry |
 //! | [`BTreeMap`] | 56 per node of 7 to 31 entries, which is at least half full; 48 per child | for each level a search in a node |
 //! | [`LruCache`] | as [`HashMap`], and 20 per entry | as [`HashMap`]; a use changes four links |
 //!

@@ -28,6 +28,10 @@ use surefit_compact::{Byte, ByteVec, Bytes, Handle, Heap, Width};
 /// }
 /// ```
 pub trait Release<H: ?Sized>: Sized {
+    /// Whether values own nothing in the heap, and dropping them does nothing: then a container
+    /// discards them without a call for each. `false` is always right.
+    const OWNS_NOTHING: bool = false;
+
     /// Gives back what the value owns in the heap, and drops the value.
     fn release(self, heap: &mut H) {
         let _ = heap;
@@ -37,7 +41,9 @@ pub trait Release<H: ?Sized>: Sized {
 /// Types that own nothing in a heap.
 macro_rules! plain {
     ($($plain:ty)*) => {
-        $(impl<H: ?Sized> Release<H> for $plain {})*
+        $(impl<H: ?Sized> Release<H> for $plain {
+            const OWNS_NOTHING: bool = true;
+        })*
     };
 }
 
@@ -51,9 +57,13 @@ plain!(core::convert::Infallible);
 
 /// Not for every reference: `value.release(heap)` of a type without an implementation would
 /// compile, and release nothing.
-impl<H: ?Sized> Release<H> for &str {}
+impl<H: ?Sized> Release<H> for &str {
+    const OWNS_NOTHING: bool = true;
+}
 
 impl<H: ?Sized, T: Release<H>> Release<H> for Option<T> {
+    const OWNS_NOTHING: bool = T::OWNS_NOTHING;
+
     #[inline]
     fn release(self, heap: &mut H) {
         if let Some(value) = self {
@@ -78,6 +88,8 @@ impl<H: ?Sized, T: Release<H>> Drop for Later<'_, H, T> {
 }
 
 impl<H: ?Sized, T: Release<H>, U: Release<H>> Release<H> for (T, U) {
+    const OWNS_NOTHING: bool = T::OWNS_NOTHING && U::OWNS_NOTHING;
+
     #[inline]
     fn release(self, heap: &mut H) {
         let (first, second) = self;
@@ -90,6 +102,8 @@ impl<H: ?Sized, T: Release<H>, U: Release<H>> Release<H> for (T, U) {
 }
 
 impl<H: ?Sized, T: Release<H>, const N: usize> Release<H> for [T; N] {
+    const OWNS_NOTHING: bool = T::OWNS_NOTHING;
+
     fn release(self, heap: &mut H) {
         release_all(self.into_iter(), heap);
     }

@@ -5,7 +5,7 @@ use core::convert::Infallible;
 use core::fmt;
 use core::hash::Hasher;
 
-use surefit_core::Refused;
+use surefit_core::{Corruption, Refused, ensure};
 
 use crate::clone::TryClone;
 use crate::heap::ByteHeap;
@@ -38,10 +38,130 @@ pub struct ByteString<N: Names = Checked> {
     bytes: Vec<u8, N>,
 }
 
+/// UTF-8 in a heap that grows at its end.
+///
+/// It is an owning name, as [`Vec`] is: dropping it leaks the text.
+///
+/// # Examples
+/// ```
+/// use surefit_collections::String;
+/// use surefit_compact::{Config, Heap};
+///
+/// static CONFIG: Config = Config::DEFAULT;
+/// let mut memory = vec![core::mem::MaybeUninit::uninit(); 1 << 20];
+/// let mut heap: Heap = Heap::new(&mut memory, &CONFIG)?;
+/// let mut text = String::from_text(&heap, "grüß")?;
+/// text.push_str(&mut heap, " Gott")?;
+/// assert_eq!(text.as_str(&heap), Some("grüß Gott"));
+/// assert_eq!(text.display(&heap).to_string(), "grüß Gott");
+/// text.free(&mut heap);
+/// # Ok::<(), surefit_core::Refused>(())
+/// ```
+#[must_use = "dropping a string leaks its text"]
+pub struct String<N: Names = Checked> {
+    /// UTF-8.
+    bytes: ByteString<N>,
+}
+
+/// The traits of both, by their bytes. `$slice` is what is equal to them outside a heap.
+macro_rules! text {
+    ($name:ident, $slice:ty) => {
+        impl<N: Names> Default for $name<N> {
+            fn default() -> Self {
+                Self::new()
+            }
+        }
+
+        impl<N: Names> fmt::Debug for $name<N> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{}({} bytes)", stringify!($name), self.len())
+            }
+        }
+
+        impl<N: Names, H: ByteHeap<Names = N>> Release<H> for $name<N> {
+            fn release(self, heap: &mut H) {
+                self.free(heap);
+            }
+        }
+
+        impl<N: Names, H: ByteHeap<Names = N>> TryClone<H> for $name<N> {
+            type Partial = Infallible;
+
+            fn try_clone_in(&self, heap: &H) -> Result<Self, (Option<Infallible>, Refused)> {
+                self.try_clone(heap).map_err(|refused| (None, refused))
+            }
+        }
+
+        impl<N: Names, H: ByteHeap<Names = N>> Lookup<H, $slice> for $name<N> {
+            #[inline]
+            fn hash_of<S: Hasher>(query: &$slice, heap: &H, state: &mut S) {
+                hash(core::iter::once(query), heap, state);
+            }
+
+            #[inline]
+            fn is(&self, query: &$slice, heap: &H) -> bool {
+                self.equals(heap, query)
+            }
+        }
+
+        impl<N: Names, H: ByteHeap<Names = N>> Lookup<H, Self> for $name<N> {
+            #[inline]
+            fn hash_of<S: Hasher>(query: &Self, heap: &H, state: &mut S) {
+                hash(query.vec().slices(heap), heap, state);
+            }
+
+            #[inline]
+            fn is(&self, query: &Self, heap: &H) -> bool {
+                is_same(self.vec(), query.vec(), heap)
+            }
+        }
+    };
+}
+
+text!(ByteString, [u8]);
+text!(String, str);
+
+/// Whether both have the same bytes.
+fn is_same<N: Names, H: ByteHeap<Names = N>>(a: &Vec<u8, N>, b: &Vec<u8, N>, heap: &H) -> bool {
+    // One of them may have its bytes in longer pieces.
+    let piece = heap.piece_bytes();
+    let pieces = a.slices(heap).flat_map(|slice| slice.chunks(piece));
+    let others = b.slices(heap).flat_map(|slice| slice.chunks(piece));
+    a.len() == b.len() && pieces.zip(others).all(|(a, b)| a == b)
+}
+
+/// A copy of slices of `len` bytes, without room for more.
+fn copy<H: ByteHeap>(
+    heap: &H,
+    len: usize,
+    slices: impl Iterator<Item: AsRef<[u8]>>,
+) -> Result<Vec<u8, H::Names>, Refused> {
+    let mut bytes = Vec::with_capacity(heap, len)?;
+    for slice in slices {
+        bytes.fill_from_slice(heap, slice.as_ref());
+    }
+    Ok(bytes)
+}
+
+/// Feeds bytes to a hasher: in pieces of the heap's, so that it makes no difference whether they
+/// lie in pieces.
+#[inline]
+fn hash<H: ByteHeap, S: Hasher>(slices: impl Iterator<Item: AsRef<[u8]>>, heap: &H, state: &mut S) {
+    let mut len = 0;
+    for slice in slices {
+        let slice = slice.as_ref();
+        for piece in slice.chunks(heap.piece_bytes()) {
+            state.write(piece);
+        }
+        len += slice.len();
+    }
+    state.write_usize(len);
+}
+
 impl<N: Names> ByteString<N> {
     /// No bytes, and no object.
     pub const fn new() -> Self {
-        Self { bytes: Vec::new() }
+        Self::from_vec(Vec::new())
     }
 
     /// A copy of these bytes, without room for more. Moves nothing.
@@ -49,9 +169,7 @@ impl<N: Names> ByteString<N> {
     /// # Errors
     /// What was exhausted.
     pub fn from_bytes<H: ByteHeap<Names = N>>(heap: &H, source: &[u8]) -> Result<Self, Refused> {
-        let mut bytes = Vec::with_capacity(heap, source.len())?;
-        bytes.fill_from_slice(heap, source);
-        Ok(Self { bytes })
+        copy(heap, source.len(), core::iter::once(source)).map(Self::from_vec)
     }
 
     /// The length in bytes.
@@ -106,6 +224,11 @@ impl<N: Names> ByteString<N> {
         })
     }
 
+    #[inline]
+    const fn vec(&self) -> &Vec<u8, N> {
+        &self.bytes
+    }
+
     /// The vector of these bytes.
     pub fn into_vec(self) -> Vec<u8, N> {
         self.bytes
@@ -124,11 +247,7 @@ impl<N: Names> ByteString<N> {
         if !self.bytes.is_of(heap) {
             return Err(Refused::ForeignHandle);
         }
-        let mut bytes = Vec::with_capacity(heap, self.len())?;
-        for slice in self.slices(heap) {
-            bytes.fill_from_slice(heap, slice);
-        }
-        Ok(Self { bytes })
+        copy(heap, self.len(), self.slices(heap)).map(Self::from_vec)
     }
 
     /// Frees the bytes. May move objects.
@@ -139,101 +258,16 @@ impl<N: Names> ByteString<N> {
         self.bytes.free(heap);
     }
 
-    /// Feeds bytes to a hasher: in pieces of the heap's, so that it makes no difference whether
-    /// they lie in pieces.
-    fn hash<H: ByteHeap, S: Hasher>(
-        slices: impl Iterator<Item: AsRef<[u8]>>,
-        heap: &H,
-        state: &mut S,
-    ) {
-        let mut len = 0;
-        for slice in slices {
-            let slice = slice.as_ref();
-            for piece in slice.chunks(heap.piece_bytes()) {
-                state.write(piece);
-            }
-            len += slice.len();
-        }
-        state.write_usize(len);
+    /// Verifies the vector of these bytes.
+    ///
+    /// # Errors
+    /// As [`Vec::check`].
+    ///
+    /// # Complexity
+    /// As [`Vec::check`].
+    pub fn check<H: ByteHeap<Names = N>>(&self, heap: &H) -> Result<(), Corruption> {
+        self.bytes.check(heap)
     }
-}
-
-impl<N: Names> Default for ByteString<N> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl<N: Names> fmt::Debug for ByteString<N> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ByteString({} bytes)", self.len())
-    }
-}
-
-impl<N: Names, H: ByteHeap<Names = N>> Release<H> for ByteString<N> {
-    fn release(self, heap: &mut H) {
-        self.free(heap);
-    }
-}
-
-impl<N: Names, H: ByteHeap<Names = N>> TryClone<H> for ByteString<N> {
-    type Partial = Infallible;
-
-    fn try_clone_in(&self, heap: &H) -> Result<Self, (Option<Infallible>, Refused)> {
-        self.try_clone(heap).map_err(|refused| (None, refused))
-    }
-}
-
-impl<N: Names, H: ByteHeap<Names = N>> Lookup<H, [u8]> for ByteString<N> {
-    #[inline]
-    fn hash_of<S: Hasher>(query: &[u8], heap: &H, state: &mut S) {
-        Self::hash(core::iter::once(query), heap, state);
-    }
-
-    #[inline]
-    fn is(&self, query: &[u8], heap: &H) -> bool {
-        self.equals(heap, query)
-    }
-}
-
-impl<N: Names, H: ByteHeap<Names = N>> Lookup<H, Self> for ByteString<N> {
-    #[inline]
-    fn hash_of<S: Hasher>(query: &Self, heap: &H, state: &mut S) {
-        Self::hash(query.slices(heap), heap, state);
-    }
-
-    #[inline]
-    fn is(&self, query: &Self, heap: &H) -> bool {
-        let piece = heap.piece_bytes();
-        let pieces = self.slices(heap).flat_map(|slice| slice.chunks(piece));
-        let others = query.slices(heap).flat_map(|slice| slice.chunks(piece));
-        self.len() == query.len() && pieces.zip(others).all(|(a, b)| a == b)
-    }
-}
-
-/// UTF-8 in a heap that grows at its end.
-///
-/// It is an owning name, as [`Vec`] is: dropping it leaks the text.
-///
-/// # Examples
-/// ```
-/// use surefit_collections::String;
-/// use surefit_compact::{Config, Heap};
-///
-/// static CONFIG: Config = Config::DEFAULT;
-/// let mut memory = vec![core::mem::MaybeUninit::uninit(); 1 << 20];
-/// let mut heap: Heap = Heap::new(&mut memory, &CONFIG)?;
-/// let mut text = String::from_text(&heap, "grüß")?;
-/// text.push_str(&mut heap, " Gott")?;
-/// assert_eq!(text.as_str(&heap), Some("grüß Gott"));
-/// assert_eq!(text.display(&heap).to_string(), "grüß Gott");
-/// text.free(&mut heap);
-/// # Ok::<(), surefit_core::Refused>(())
-/// ```
-#[must_use = "dropping a string leaks its text"]
-pub struct String<N: Names = Checked> {
-    /// UTF-8.
-    bytes: ByteString<N>,
 }
 
 impl<N: Names> String<N> {
@@ -298,6 +332,11 @@ impl<N: Names> String<N> {
         self.bytes.equals(heap, other.as_bytes())
     }
 
+    #[inline]
+    const fn vec(&self) -> &Vec<u8, N> {
+        &self.bytes.bytes
+    }
+
     /// The bytes of the text.
     pub const fn as_bytes(&self) -> &ByteString<N> {
         &self.bytes
@@ -321,28 +360,44 @@ impl<N: Names> String<N> {
         heap: &H,
         f: &mut fmt::Formatter<'_>,
     ) -> fmt::Result {
+        self.characters(heap, |text| f.write_str(text)).map(drop)
+    }
+
+    /// Passes the text to a function, part by part, up to the first bytes that are no text; returns
+    /// whether all are.
+    fn characters<H: ByteHeap<Names = N>, E>(
+        &self,
+        heap: &H,
+        mut see: impl FnMut(&str) -> Result<(), E>,
+    ) -> Result<bool, E> {
         // The beginning of a character that goes on in the next piece.
         let (mut begun, mut count) = ([0; 4], 0);
         for slice in self.bytes.slices(heap) {
             let mut rest = slice;
             while count > 0 && !rest.is_empty() {
+                if count == begun.len() {
+                    return Ok(false);
+                }
                 begun[count] = rest[0];
                 (count, rest) = (count + 1, &rest[1..]);
                 if let Ok(character) = core::str::from_utf8(&begun[..count]) {
-                    f.write_str(character)?;
+                    see(character)?;
                     count = 0;
                 }
             }
-            let whole = match core::str::from_utf8(rest) {
-                Ok(text) => text.len(),
-                Err(error) => error.valid_up_to(),
+            let (whole, is_text) = match core::str::from_utf8(rest) {
+                Ok(text) => (text.len(), true),
+                Err(error) => (error.valid_up_to(), error.error_len().is_none()),
             };
             let (text, next) = rest.split_at(whole);
-            f.write_str(core::str::from_utf8(text).expect("it was verified"))?;
+            see(core::str::from_utf8(text).expect("it was verified"))?;
+            if !is_text {
+                return Ok(false);
+            }
             begun[count..count + next.len()].copy_from_slice(next);
             count += next.len();
         }
-        Ok(())
+        Ok(count == 0)
     }
 
     /// A copy. Moves nothing.
@@ -361,54 +416,65 @@ impl<N: Names> String<N> {
     pub fn free<H: ByteHeap<Names = N>>(self, heap: &mut H) {
         self.bytes.free(heap);
     }
-}
 
-impl<N: Names> Default for String<N> {
-    fn default() -> Self {
-        Self::new()
+    /// Verifies the bytes, and that they are UTF-8.
+    ///
+    /// # Errors
+    /// As [`Vec::check`]; S1 if the bytes are no text.
+    ///
+    /// # Complexity
+    /// As [`Vec::check`], and O(length).
+    pub fn check<H: ByteHeap<Names = N>>(&self, heap: &H) -> Result<(), Corruption> {
+        self.bytes.check(heap)?;
+        let is_text = self.characters(heap, |_| Ok::<(), Infallible>(()));
+        ensure(
+            is_text == Ok(true),
+            "S1",
+            "the bytes are no text",
+            self.len(),
+        )
     }
 }
 
-impl<N: Names> fmt::Debug for String<N> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "String({} bytes)", self.len())
-    }
-}
+#[cfg(test)]
+mod tests {
+    extern crate alloc;
 
-impl<N: Names, H: ByteHeap<Names = N>> Release<H> for String<N> {
-    fn release(self, heap: &mut H) {
-        self.free(heap);
-    }
-}
+    use alloc::vec;
+    use core::mem::MaybeUninit;
 
-impl<N: Names, H: ByteHeap<Names = N>> TryClone<H> for String<N> {
-    type Partial = Infallible;
+    use surefit_compact::{Config, Heap};
 
-    fn try_clone_in(&self, heap: &H) -> Result<Self, (Option<Infallible>, Refused)> {
-        self.try_clone(heap).map_err(|refused| (None, refused))
-    }
-}
+    use super::{ByteString, String};
 
-impl<N: Names, H: ByteHeap<Names = N>> Lookup<H, str> for String<N> {
-    #[inline]
-    fn hash_of<S: Hasher>(query: &str, heap: &H, state: &mut S) {
-        <ByteString<N> as Lookup<H, [u8]>>::hash_of(query.as_bytes(), heap, state);
-    }
+    static CONFIG: Config = match Config::DEFAULT.with_pieces(Some(64)) {
+        Ok(config) => config,
+        Err(_) => panic!("a power of two"),
+    };
 
-    #[inline]
-    fn is(&self, query: &str, heap: &H) -> bool {
-        self.equals(heap, query)
-    }
-}
-
-impl<N: Names, H: ByteHeap<Names = N>> Lookup<H, Self> for String<N> {
-    #[inline]
-    fn hash_of<S: Hasher>(query: &Self, heap: &H, state: &mut S) {
-        <ByteString<N> as Lookup<H, ByteString<N>>>::hash_of(&query.bytes, heap, state);
-    }
-
-    #[inline]
-    fn is(&self, query: &Self, heap: &H) -> bool {
-        <ByteString<N> as Lookup<H, ByteString<N>>>::is(&self.bytes, &query.bytes, heap)
+    #[test]
+    fn bytes_that_are_no_text_are_found_out() {
+        let mut memory = vec![MaybeUninit::uninit(); 1 << 20];
+        let mut heap: Heap<'_> = Heap::new(&mut memory, &CONFIG).expect("large enough");
+        for len in [0, 20, 61, 62, 63, 64, 200] {
+            for (tail, is_text) in [
+                (&b"\xE2\x82\xAC"[..], true), // the sign of the euro
+                (b"\xE2\x82", false),
+                (b"\xE2\x82\xE2\x82\xAC", false),
+                (b"\xFF", false),
+                (b"\x80a", false),
+                (b"\xF0\x9F\xA6\x80", true),
+            ] {
+                let mut bytes = ByteString::from_bytes(&heap, &vec![b'a'; len]).expect("room");
+                bytes.push_bytes(&mut heap, tail).expect("room");
+                assert_eq!(bytes.check(&heap), Ok(()));
+                let text = String { bytes };
+                let found = text.check(&heap).map_err(|found| found.invariant);
+                let expected = if is_text { Ok(()) } else { Err("S1") };
+                assert_eq!(found, expected, "{tail:?} behind {len}");
+                text.free(&mut heap);
+            }
+        }
+        assert_eq!(heap.live_blocks().count(), 0);
     }
 }

@@ -146,10 +146,17 @@ impl<T, N: Names> Vec<T, N> {
     ///
     /// # Panics
     /// If the release of an element panics: those that are left are still there.
+    ///
+    /// # Complexity
+    /// O(released elements), or O(1) if they own nothing ([`Release::OWNS_NOTHING`]).
     pub fn truncate<H: ByteHeap<Names = N>>(&mut self, heap: &mut H, len: usize)
     where
         T: Release<H>,
     {
+        assert!(self.is_of(heap), "the vector belongs to another heap");
+        if T::OWNS_NOTHING {
+            return self.forget_from(len);
+        }
         while self.len() > len {
             if let Some(value) = self.pop(heap) {
                 value.release(heap);
@@ -181,13 +188,18 @@ impl<T, N: Names> Vec<T, N> {
     where
         T: Send,
     {
-        let values = values.into_iter();
+        let mut values = values.into_iter().fuse();
         // Only a hint: what is refused here may be served one by one.
         let _ = self.reserve(heap, values.size_hint().0);
-        for value in values {
+        loop {
+            if self.is_of(heap) {
+                self.fill(heap, &mut values);
+            }
+            let Some(value) = values.next() else {
+                return Ok(());
+            };
             self.push(heap, value)?;
         }
-        Ok(())
     }
 
     /// Keeps the elements for which `keep` returns `true`, in their order, and releases the others.
@@ -206,14 +218,19 @@ impl<T, N: Names> Vec<T, N> {
         T: Release<H>,
     {
         let (mut kept, mut index) = (0, 0);
-        while let Some(value) = self.get_mut(heap, index) {
-            if keep(value) {
-                if kept < index {
-                    self.swap(heap, kept, index);
+        while index < self.len() {
+            let slice = self.slice_at_mut(heap, index);
+            let (mut front, seen) = (0, slice.len());
+            for at in 0..seen {
+                if keep(&mut slice[at]) {
+                    slice.swap(front, at);
+                    front += 1;
                 }
-                kept += 1;
             }
-            index += 1;
+            if kept < index {
+                (0..front).for_each(|at| self.swap(heap, kept + at, index + at));
+            }
+            (kept, index) = (kept + front, index + seen);
         }
         self.truncate(heap, kept);
     }

@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use common::bomb::{Bomb, FUSE, burn, panics};
-use common::{ByConstant, ByDefault, DEFAULT, NO_PIECES, Numbers, SMALL_PIECES, boxed};
+use common::{ByConstant, ByDefault, DEFAULT, NO_PIECES, Numbers, PIECES, SMALL_PIECES, boxed};
 use surefit_collections::{
     ByteString, Entry, HashMap, Release, String as Moving, TryClone, Vec as MovingVec,
 };
@@ -66,6 +66,7 @@ fn a_vector_refuses_another_heap() {
         Err(Refused::ForeignHandle)
     );
     assert!(panics(|| vec.push_within_capacity(&two, 4)));
+    assert_eq!((vec.check(&one), vec.check(&two).is_err()), (Ok(()), true));
     assert_eq!(vec.as_slice(&one), Some(&[1, 2, 3][..]));
     assert!(panics(|| vec.free(&mut two)), "and the object leaks");
     assert_eq!((one.check(), two.check()), (Ok(()), Ok(())));
@@ -98,6 +99,8 @@ fn a_string_refuses_another_heap() {
         bytes.try_clone(&two).map(|text| text.len()),
         Err(Refused::ForeignHandle)
     );
+    assert_eq!((text.check(&one), bytes.check(&one)), (Ok(()), Ok(())));
+    assert!(text.check(&two).is_err() && bytes.check(&two).is_err());
     assert_eq!((text.len(), bytes.len(), bytes.is_empty()), (4, 4, false));
     assert_eq!(text.as_bytes().len(), 4);
     let vec = bytes.into_vec();
@@ -152,6 +155,7 @@ fn a_map_refuses_another_heap() {
     assert!(panics(|| map.values_mut(&two).count()));
     assert!(panics(|| format!("{:?}", map.debug(&two))));
     assert_eq!(format!("{:?}", map.debug(&one)), "{1: 2}");
+    assert_eq!((map.check(&one), map.check(&two).is_err()), (Ok(()), true));
     assert_eq!((map.len(), map.is_empty()), (1, false));
     assert!(panics(|| map.free(&mut two)), "and the objects leak");
     assert_eq!((one.check(), two.check()), (Ok(()), Ok(())));
@@ -244,9 +248,15 @@ fn elements_without_bytes_and_elements_that_no_piece_holds() {
     vec.free(&mut heap);
 
     let mut set = HashMap::<(), (), ByDefault>::default();
-    assert_eq!(set.insert(&mut heap, (), ()), Ok(None));
-    assert_eq!(set.insert(&mut heap, (), ()), Ok(Some(())));
-    set.free(&mut heap);
+    let refused = set
+        .insert(&mut heap, (), ())
+        .expect_err("no bucket has room");
+    assert_eq!(refused.refused, Refused::TooLarge { limit: 64 });
+    let mut wider = boxed(1 << 20, &PIECES);
+    assert_eq!(set.insert(&mut wider, (), ()), Ok(None));
+    assert_eq!(set.insert(&mut wider, (), ()), Ok(Some(())));
+    assert_eq!(set.check(&wider), Ok(()));
+    set.free(&mut wider);
     assert_eq!(heap.live_blocks().count(), 0);
 
     let mut large = MovingVec::<[u8; 65]>::new();
@@ -296,7 +306,7 @@ fn aligned_elements_stay_aligned_when_they_move() {
 
 #[test]
 fn iterators_that_are_forgotten_lose_nothing() {
-    let mut heap = boxed(1 << 20, &SMALL_PIECES);
+    let mut heap = boxed(1 << 20, &PIECES);
     let mut vec = MovingVec::<Handle<u64>>::new();
     let mut map = HashMap::<u64, Handle<u64>, ByDefault>::default();
     for i in 0..100 {
@@ -312,7 +322,7 @@ fn iterators_that_are_forgotten_lose_nothing() {
     let mut drained = map.drain(&mut heap);
     let taken: Vec<_> = drained.by_ref().take(60).collect();
     std::mem::forget(drained);
-    assert_eq!(map.len(), 40);
+    assert_eq!((map.len(), map.check(&heap)), (40, Ok(())));
     for (key, handle) in taken {
         assert!(!map.contains_key(&heap, &key));
         assert_eq!(heap.remove(handle), key);
@@ -331,7 +341,7 @@ fn iterators_that_are_forgotten_lose_nothing() {
 #[test]
 fn a_release_that_panics_stops_no_other() {
     for fuse in 0..40 {
-        let mut heap = boxed(1 << 20, &SMALL_PIECES);
+        let mut heap = boxed(1 << 20, &PIECES);
         FUSE.set(usize::MAX);
         let mut vec = MovingVec::new();
         let mut map = HashMap::<u64, Bomb, ByDefault>::default();
@@ -386,7 +396,7 @@ fn a_release_that_panics_in_a_container_that_stays_leaves_the_rest_there() {
                 map.iter(&heap)
                     .all(|(key, bomb)| *heap.get(&bomb.owned) == *key)
             );
-            assert_eq!(map.iter(&heap).count(), map.len());
+            assert_eq!((vec.check(&heap), map.check(&heap)), (Ok(()), Ok(())));
         }
         FUSE.set(fuse);
         let _ = catch_unwind(AssertUnwindSafe(|| map.clear(&mut heap)));
@@ -421,7 +431,7 @@ fn a_hasher_or_a_comparison_that_panics_changes_nothing() {
             assert!(panics(|| map.contains_key(&heap, bomb)));
             FUSE.set(usize::MAX);
         }
-        assert_eq!(map.iter(&heap).count() as u64, inserted);
+        assert_eq!((map.len() as u64, map.check(&heap)), (inserted, Ok(())));
         let mut empty = HashMap::<Bomb, u64, ByDefault>::default();
         let bomb = Bomb::new(&heap, 7);
         FUSE.set(1);

@@ -36,9 +36,9 @@ fn certified<W: Width, S: BuildHasher + Default + Clone>(config: &'static Config
 fn a_certified_heap_never_refuses_its_map() {
     for most in [1, 10, 100, 1000, 4000] {
         certified::<Wide, ByDefault>(&DEFAULT, most);
-        certified::<Wide, ByDefault>(&SMALL_PIECES, most);
+        certified::<Wide, ByDefault>(&PIECES, most);
         certified::<Wide, ByConstant>(&DEFAULT, most.min(400));
-        certified::<Wide, ByConstant>(&SMALL_PIECES, most.min(400));
+        certified::<Wide, ByConstant>(&PIECES, most.min(400));
         certified::<Narrow, ByDefault>(&TINY, most.min(800));
     }
     for most in [1, 10, 100, 400, 1024] {
@@ -60,9 +60,9 @@ fn emptied_often(empty: fn(&mut BoxedHeap<Wide>, &mut HashMap<u64, Large, ByNumb
     let mut heap = boxed(bytes, &DEFAULT);
     let mut map = HashMap::<u64, Large, ByNumber>::default();
     let mut key = 0;
-    for last in 1..64 {
+    for last in 1..28 {
         // All go to the bucket that opens next.
-        while map.len() < 14 * last + last / 4 + 2 {
+        while map.len() < 32 * last + last / 2 + 2 {
             key += 1;
             if bucket_of_64(key) == last {
                 let inserted = map.insert(&mut heap, key, [0; 31]);

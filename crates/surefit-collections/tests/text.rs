@@ -4,7 +4,7 @@ mod common;
 
 use std::hash::Hasher;
 
-use common::{ByDefault, ByShifted, DEFAULT, SMALL_PIECES, boxed, with_refusals};
+use common::{ByDefault, ByShifted, DEFAULT, PIECES, SMALL_PIECES, boxed, with_refusals};
 use surefit_collections::{ByteHeap, ByteString, Checked, HashMap, Lookup, Release};
 use surefit_collections::{String as Moving, Vec as MovingVec};
 
@@ -29,6 +29,7 @@ fn characters_that_straddle_pieces_are_shown_whole() {
             }
             assert_eq!(moving.display(&heap).to_string(), expected);
             assert!(moving.equals(&heap, &expected));
+            assert_eq!(moving.check(&heap), Ok(()));
             assert_eq!(
                 (moving.len(), moving.is_empty()),
                 (expected.len(), len == 0)
@@ -66,7 +67,7 @@ fn strings_of_one_length_differ_by_any_byte() {
 
 #[test]
 fn a_string_is_the_same_key_whatever_room_it_has() {
-    for config in [&DEFAULT, &SMALL_PIECES] {
+    for config in [&DEFAULT, &PIECES] {
         let mut heap = boxed(1 << 20, config);
         for len in [0, 10, 64, 100, 5000, 10_000, 20_000] {
             let expected: Vec<u8> = (0..len).map(|i| (i / 3) as u8).collect();
@@ -145,7 +146,7 @@ fn a_refused_string_changes_nothing() {
 
 #[test]
 fn a_hasher_that_sees_parts_of_a_key_only_finds_it() {
-    let mut heap = boxed(1 << 20, &SMALL_PIECES);
+    let mut heap = boxed(1 << 20, &PIECES);
     let mut map = HashMap::<Moving, usize, ByShifted>::default();
     for i in 0..300 {
         let key = Moving::from_text(&heap, &text(i)).expect("room");
@@ -194,7 +195,7 @@ impl<H: ByteHeap<Names = Checked>> Release<H> for Name {
 
 #[test]
 fn keys_of_several_strings_are_found_by_slices() {
-    let mut heap = boxed(1 << 20, &SMALL_PIECES);
+    let mut heap = boxed(1 << 20, &PIECES);
     let mut map = HashMap::<Name, usize, ByDefault>::default();
     let names: Vec<(String, String)> = (0..400).map(|i| (text(i % 90), text(i / 3))).collect();
     for (i, (first, last)) in names.iter().enumerate() {

@@ -101,6 +101,7 @@ where
             _ => {}
         }
         check(heap);
+        assert_eq!(vec.check(heap), Ok(()));
         assert_eq!(vec.len(), model.len());
         assert!(vec.iter(heap).eq(&model), "seed {seed}");
         assert_eq!(vec.get(heap, at), model.get(at));
@@ -276,6 +277,13 @@ fn what_a_vector_discards_is_released() {
     let values: Vec<u64> = vec.iter(&heap).map(|handle| *heap.get(handle)).collect();
     let expected: Vec<u64> = (0..10).chain(20..125).map(|i| 2 * i).collect();
     assert_eq!(values, expected);
+
+    // What owns nothing is discarded without a call.
+    const {
+        assert!(<(u8, Option<[u16; 3]>) as Release<BoxedHeap>>::OWNS_NOTHING);
+        assert!(!<(u8, Moving<u8>) as Release<BoxedHeap>>::OWNS_NOTHING);
+        assert!(!<[Option<Handle<u8>>; 2] as Release<BoxedHeap>>::OWNS_NOTHING);
+    }
 
     // Vectors in vectors.
     let mut outer = Moving::new();

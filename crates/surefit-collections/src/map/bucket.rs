@@ -1,8 +1,8 @@
 //! A bucket of a map: its entries, and a byte of the hash of each of the first ones.
 //!
-//! A bucket without its entries has 64 bytes, a cache line. A look-up compares the tags eight at a
-//! time, and reads only the entries whose tags match. Entries behind the tags are compared one by
-//! one: a hasher that is any good leads to so many about once in 60,000 full buckets.
+//! A bucket without its entries has 128 bytes. A look-up compares 32 tags at a time, and
+//! reads only the entries whose tags match. Entries behind the tags are compared one by one: a
+//! hasher that is any good leads to so many about once in 10,000 full buckets.
 #![deny(unsafe_code)]
 
 use surefit_core::Refused;
@@ -15,30 +15,35 @@ use crate::release::Release;
 use crate::storage::Vec;
 
 /// The entries with a tag.
-pub(super) const TAGS: usize = 39;
+pub(super) const TAGS: usize = 96;
 
-/// The bytes by which the entries grow, unless one is larger or they are many.
+/// The tags that are compared at once: without a branch, because nobody can foresee which one
+/// matches.
+const AT_ONCE: usize = 32;
+
+/// The bytes by which a bucket of few entries grows, unless one is larger or they are many.
 const STEP_BYTES: usize = 256;
 
 /// The entries of one bucket.
 pub(super) struct Bucket<K, V, N: Names> {
-    /// The tags. The last byte is not zero if some of them are not known: then all entries are
-    /// compared.
-    tags: [u8; TAGS + 1],
+    tags: [u8; TAGS],
+    /// Whether some tags are not known: then all entries are compared.
+    is_vague: bool,
     entries: Vec<(K, V), N>,
 }
 
 impl<K, V, N: Names> Default for Bucket<K, V, N> {
     fn default() -> Self {
         Self {
-            tags: [0; TAGS + 1],
+            tags: [0; TAGS],
+            is_vague: false,
             entries: Vec::new(),
         }
     }
 }
 
 impl<K, V, N: Names> Bucket<K, V, N> {
-    /// The entries by which a bucket grows.
+    /// The entries by which a bucket of few entries grows.
     pub(super) const STEP: usize = match STEP_BYTES.checked_div(size_of::<(K, V)>()) {
         Some(0) => 1,
         Some(step @ 1..8) => step,
@@ -60,123 +65,165 @@ impl<K, V, N: Names> Bucket<K, V, N> {
         &mut self.entries
     }
 
-    /// The entry that a query asks for.
+    /// The entry that a query asks for, and its index.
     #[inline]
-    pub(super) fn find<H: ByteHeap<Names = N>, Q: ?Sized>(
-        &self,
-        heap: &H,
+    pub(super) fn find<'a, H: ByteHeap<Names = N>, Q: ?Sized>(
+        &'a self,
+        heap: &'a H,
         tag: u8,
         query: &Q,
-    ) -> Option<usize>
+    ) -> Option<(usize, &'a (K, V))>
     where
         K: Lookup<H, Q>,
     {
-        if self.is_vague() {
-            return self.find_from(heap, 0, query);
-        }
-        let tagged = self.len().min(TAGS);
-        for (number, word) in self.tags.chunks_exact(8).enumerate() {
-            let start = number * 8;
+        let Some(entries) = self.entries.contiguous(heap) else {
+            return self.find_in_pieces(heap, tag, query);
+        };
+        let index = self.search(tag, |index| entries[index].0.is(query, heap))?;
+        Some((index, &entries[index]))
+    }
+
+    /// As `find`, of a bucket whose entries are in pieces.
+    #[inline(never)]
+    fn find_in_pieces<'a, H: ByteHeap<Names = N>, Q: ?Sized>(
+        &'a self,
+        heap: &'a H,
+        tag: u8,
+        query: &Q,
+    ) -> Option<(usize, &'a (K, V))>
+    where
+        K: Lookup<H, Q>,
+    {
+        let entry = |index| self.entries.get(heap, index);
+        let index = self.search(tag, |index| {
+            entry(index).is_some_and(|(key, _)| key.is(query, heap))
+        })?;
+        entry(index).map(|entry| (index, entry))
+    }
+
+    /// The first entry for which a function returns `true`, of those that may have a tag.
+    #[inline]
+    fn search(&self, tag: u8, is: impl Fn(usize) -> bool) -> Option<usize> {
+        let tagged = match self.is_vague {
+            true => 0,
+            false => self.len().min(TAGS),
+        };
+        for (number, block) in self.tags.chunks_exact(AT_ONCE).enumerate() {
+            let start = number * AT_ONCE;
             if start >= tagged {
                 break;
             }
-            let word = u64::from_le_bytes(word.try_into().expect("eight bytes"));
-            let mut candidates = candidates(word, tag);
+            let known = u32::MAX >> (AT_ONCE - (tagged - start).min(AT_ONCE));
+            let mut candidates = candidates(block, tag) & known;
             while candidates != 0 {
-                let index = start + (candidates.trailing_zeros() / 8) as usize;
-                if index < tagged && self.is_at(heap, index, query) {
+                let index = start + candidates.trailing_zeros() as usize;
+                if is(index) {
                     return Some(index);
                 }
                 candidates &= candidates - 1;
             }
         }
-        self.find_from(heap, TAGS, query)
-    }
-
-    /// The entry that a query asks for, from one on.
-    fn find_from<H: ByteHeap<Names = N>, Q: ?Sized>(
-        &self,
-        heap: &H,
-        start: usize,
-        query: &Q,
-    ) -> Option<usize>
-    where
-        K: Lookup<H, Q>,
-    {
-        (start..self.len()).find(|&index| self.is_at(heap, index, query))
-    }
-
-    #[inline]
-    fn is_at<H: ByteHeap<Names = N>, Q: ?Sized>(&self, heap: &H, index: usize, query: &Q) -> bool
-    where
-        K: Lookup<H, Q>,
-    {
-        let entry = self.entries.get(heap, index);
-        entry.is_some_and(|(key, _)| key.is(query, heap))
-    }
-
-    /// Whether some tags are not known.
-    #[inline]
-    const fn is_vague(&self) -> bool {
-        self.tags[TAGS] != 0
+        (tagged..self.len()).find(|&index| is(index))
     }
 
     fn tag(&self, index: usize) -> Option<u8> {
-        (index < TAGS && !self.is_vague()).then(|| self.tags[index])
+        (index < TAGS && !self.is_vague).then(|| self.tags[index])
     }
 
     fn set_tag(&mut self, index: usize, tag: Option<u8>) {
         match tag {
             _ if index >= TAGS => {}
             Some(tag) => self.tags[index] = tag,
-            None => self.tags[TAGS] = 1,
+            None => self.is_vague = true,
         }
     }
 
     /// Learns the tags of all entries.
     pub(super) fn learn(&mut self, tags: &[u8]) {
-        if self.is_vague() && tags.len() == self.len() {
+        if self.is_vague && tags.len() == self.len() {
             let known = tags.len().min(TAGS);
             self.tags[..known].copy_from_slice(&tags[..known]);
-            self.tags[TAGS] = 0;
+            self.is_vague = false;
         }
     }
 
     // ---- changes -------------------------------------------------------------------------------
 
-    /// Makes room for more entries: for a multiple of a step, so that few size-classes are used.
+    /// The entries for which a bucket of so many has room. In a map of few buckets twice as many as
+    /// in the next smaller one, so that few size-classes are used, each of which takes a page; else
+    /// up to an eighth more than are needed. A bucket in pieces grows by pieces.
+    fn room(needed: usize, is_small: bool) -> usize {
+        let eighth = needed.next_power_of_two() >> if is_small { 0 } else { 3 };
+        needed.next_multiple_of(eighth.clamp(Self::STEP, TAGS))
+    }
+
+    /// Makes room for more entries.
     pub(super) fn reserve<H: ByteHeap<Names = N>>(
         &mut self,
         heap: &mut H,
         more: usize,
+        is_small: bool,
     ) -> Result<(), Refused> {
-        let needed = self.len() + more;
-        if needed > TAGS {
-            return self.entries.reserve(heap, more);
-        }
-        let rounded = needed.next_multiple_of(Self::STEP) - self.len();
-        match self.entries.reserve_exact(heap, rounded) {
+        let room = Self::room(self.len() + more, is_small) - self.len();
+        match self.entries.reserve_exact(heap, room) {
             Ok(()) => Ok(()),
             Err(_) => self.entries.reserve_exact(heap, more),
         }
     }
 
+    /// Adds an entry, and returns its index.
+    ///
+    /// # Errors
+    /// The entry, if there is no room for it.
     #[inline]
-    pub(super) fn is_full<H: ByteHeap<Names = N>>(&self, heap: &H) -> bool {
-        self.len() == self.entries.capacity(heap)
-    }
-
-    /// Adds an entry for which there is room.
-    #[inline]
-    pub(super) fn push<H: ByteHeap<Names = N>>(&mut self, heap: &H, tag: Option<u8>, entry: (K, V))
+    pub(super) fn push<H: ByteHeap<Names = N>>(
+        &mut self,
+        heap: &H,
+        tag: u8,
+        entry: (K, V),
+    ) -> Result<usize, (K, V)>
     where
         K: Send,
         V: Send,
     {
         let index = self.len();
-        let pushed = self.entries.push_within_capacity(heap, entry);
-        debug_assert!(pushed.is_ok(), "room was made");
-        self.set_tag(index, tag);
+        self.entries.push_within_capacity(heap, entry)?;
+        self.set_tag(index, Some(tag));
+        Ok(index)
+    }
+
+    /// Moves the entries `first + bit` whose bits are set to another bucket, which has room for
+    /// them, the last first. The last one of all takes the place of each. `tags` are those of the
+    /// entries from `first` on, as far as the caller knows them.
+    pub(super) fn give<H: ByteHeap<Names = N>>(
+        &mut self,
+        heap: &H,
+        target: &mut Self,
+        first: usize,
+        which: u64,
+        tags: &[u8],
+    ) where
+        K: Send,
+        V: Send,
+    {
+        let (mut left, mut last, mut end) = (which, self.len(), target.len());
+        while let Some(bit) = left.checked_ilog2() {
+            left ^= 1 << bit;
+            last -= 1;
+            let index = first + bit as usize;
+            let tag = tags.get(bit as usize).copied();
+            target.set_tag(end, tag.or_else(|| self.tag(index)));
+            end += 1;
+            self.set_tag(index, self.tag(last));
+        }
+        self.entries.give(heap, &mut target.entries, first, which);
+        self.forget_tags();
+    }
+
+    /// Without entries, all tags are known.
+    #[inline]
+    const fn forget_tags(&mut self) {
+        self.is_vague &= self.len() > 0;
     }
 
     /// Takes an entry out; the last one takes its place.
@@ -184,19 +231,16 @@ impl<K, V, N: Names> Bucket<K, V, N> {
     pub(super) fn take<H: ByteHeap<Names = N>>(&mut self, heap: &H, index: usize) -> (K, V) {
         let tag = self.tag(self.len() - 1);
         let entry = self.entries.swap_remove(heap, index);
-        if index < self.len() {
-            self.set_tag(index, tag);
-        } else if self.len() == 0 {
-            self.tags[TAGS] = 0;
-        }
+        self.set_tag(index, tag);
+        self.forget_tags();
         entry
     }
 
-    /// Takes the last entry out, with its tag.
-    pub(super) fn pop<H: ByteHeap<Names = N>>(&mut self, heap: &H) -> Option<(Option<u8>, (K, V))> {
-        let last = self.len().checked_sub(1)?;
-        let tag = self.tag(last);
-        Some((tag, self.take(heap, last)))
+    /// Takes the last entry out.
+    pub(super) fn pop<H: ByteHeap<Names = N>>(&mut self, heap: &H) -> Option<(K, V)> {
+        let entry = self.entries.pop(heap)?;
+        self.forget_tags();
+        Some(entry)
     }
 
     /// Whether much more room is left than is needed.
@@ -207,20 +251,28 @@ impl<K, V, N: Names> Bucket<K, V, N> {
     }
 
     /// Gives back what is more than a little room, if that is not refused.
-    pub(super) fn shrink<H: ByteHeap<Names = N>>(&mut self, heap: &mut H) {
-        let room = (self.len() + Self::STEP / 2).next_multiple_of(Self::STEP);
+    pub(super) fn shrink<H: ByteHeap<Names = N>>(&mut self, heap: &mut H, is_small: bool) {
+        let room = Self::room(self.len() + Self::STEP / 2, is_small);
         let _ = self.entries.shrink_to(heap, room);
     }
 }
 
 const LOW: u64 = u64::from_ne_bytes([1; 8]);
 const HIGH: u64 = LOW << 7;
+const GATHER: u64 = 0x0002_0408_1020_4081;
 
-/// The highest bit of every byte that is the tag, and perhaps of one above it that is not.
+/// A bit for every byte that is the tag, and perhaps for one behind it that is not.
 #[inline]
-const fn candidates(word: u64, tag: u8) -> u64 {
-    let differs = word ^ (LOW * tag as u64);
-    differs.wrapping_sub(LOW) & !differs & HIGH
+fn candidates(bytes: &[u8], tag: u8) -> u32 {
+    let words = bytes.chunks_exact(8).enumerate();
+    words.fold(0, |bits, (number, word)| {
+        let word = u64::from_le_bytes(word.try_into().expect("eight bytes"));
+        let differs = word ^ (LOW * u64::from(tag));
+        let equal = differs.wrapping_sub(LOW) & !differs & HIGH;
+        // The highest bits of all bytes, side by side in the highest byte.
+        let highest = (equal.wrapping_mul(GATHER) >> 56) as u32;
+        bits | (highest << (8 * number))
+    })
 }
 
 impl<K: Release<H>, V: Release<H>, N: Names, H: ByteHeap<Names = N>> Release<H>
@@ -239,10 +291,11 @@ where
     type Partial = <Vec<(K, V), N> as TryClone<H>>::Partial;
 
     fn try_clone_in(&self, heap: &H) -> Result<Self, (Option<Self::Partial>, Refused)> {
-        let capacity = self.len().next_multiple_of(Self::STEP);
+        let capacity = Self::room(self.len(), false);
         let entries = clone_with_capacity(&self.entries, heap, capacity)?;
         Ok(Self {
             tags: self.tags,
+            is_vague: self.is_vague,
             entries,
         })
     }
@@ -250,25 +303,28 @@ where
 
 #[cfg(test)]
 mod tests {
-    use super::{Bucket, candidates};
+    use super::{AT_ONCE, Bucket, candidates};
     use crate::Checked;
 
     #[test]
-    fn a_bucket_is_a_cache_line() {
+    fn a_bucket_is_two_cache_lines() {
         if size_of::<usize>() == 8 {
-            assert_eq!(size_of::<Bucket<u64, u64, Checked>>(), 64);
+            assert_eq!(size_of::<Bucket<u64, u64, Checked>>(), 128);
         }
     }
 
     #[test]
     fn every_byte_that_matches_is_found() {
         for tag in [0, 1, 2, 127, 128, 255] {
-            for at in 0..8 {
+            for at in 0..AT_ONCE {
                 for other in [tag ^ 1, tag ^ 128, !tag] {
-                    let mut word = [other; 8];
-                    word[at] = tag;
-                    let found = candidates(u64::from_le_bytes(word), tag);
-                    assert_eq!(found.trailing_zeros() as usize / 8, at);
+                    let mut bytes = [other; AT_ONCE];
+                    bytes[at] = tag;
+                    let found = candidates(&bytes, tag);
+                    assert_eq!(found.trailing_zeros() as usize, at);
+                    assert!(found.count_ones() == 1 || other == tag ^ 1);
+                    bytes[0] = tag;
+                    assert_eq!(candidates(&bytes, tag) & found & !1, found & !1);
                 }
             }
         }

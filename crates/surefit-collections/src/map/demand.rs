@@ -5,7 +5,7 @@ use surefit_compact::certify::{BlockCount, Budget, ClassSet};
 use surefit_compact::{Config, Width};
 
 use super::bucket::Bucket;
-use super::grow::MOST;
+use super::grow::{AT_ONCE, MOST};
 use super::table::HashMap;
 use crate::names::Checked;
 use crate::storage::Vec;
@@ -35,10 +35,11 @@ impl<K, V, S> HashMap<K, V, S, Checked> {
             return None;
         }
         // A bucket has room for twice its entries and two steps more, at most; one in pieces, up to
-        // a piece more.
+        // a piece more. Entries that go to another bucket have room in both for a moment.
         let (share, per, piece) = Vec::<(K, V)>::shares(config)?;
         let spare = buckets.checked_mul(2 * Bucket::<K, V, Checked>::STEP + 1)?;
-        let slots = entries.checked_mul(2)?.checked_add(spare)?;
+        let slots = entries.checked_add(entries.min(AT_ONCE))?;
+        let slots = slots.checked_mul(2)?.checked_add(spare)?;
         let ends = buckets
             .min(slots / per)
             .checked_mul(piece.min(isize::MAX as usize));

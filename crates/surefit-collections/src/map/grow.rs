@@ -13,17 +13,20 @@ use crate::lookup::Lookup;
 use crate::names::Names;
 
 /// Entries a bucket at which the map grows. While it doubles, the buckets that are not split yet
-/// have up to a third more: of 19 in the mean, one in 60,000 has more than there are tags.
-pub(super) const MOST: usize = 14;
+/// have up to twice as many: of 64 in the mean, one in 10,000 has more than there are tags.
+pub(super) const MOST: usize = 32;
 
 /// Entries a bucket at which the map shrinks.
-const FEWEST: usize = 5;
+const FEWEST: usize = 10;
 
 /// The most entries that one insertion or removal looks at to split or merge buckets.
-const AT_ONCE: usize = 64;
+pub(super) const AT_ONCE: usize = 64;
 
 /// Buckets by which the directory may be too long before it is shortened.
-const SPARE: usize = 128;
+const SPARE: usize = 256;
+
+/// A map of fewer buckets is small.
+const FEW: usize = 128;
 
 impl<K: Send, V: Send, S: BuildHasher, N: Names> HashMap<K, V, S, N> {
     /// Adds an entry whose key is not there.
@@ -36,44 +39,27 @@ impl<K: Send, V: Send, S: BuildHasher, N: Names> HashMap<K, V, S, N> {
     where
         K: Lookup<H, K>,
     {
-        match self.make_room(heap, hash) {
-            Ok(place) => {
-                let bucket = self.bucket_mut(heap, place.bucket);
-                bucket.push(heap, Some(tag(hash)), entry);
-                self.len += 1;
-                Ok(place)
-            }
-            Err(refused) => Err(Full {
-                value: entry,
-                refused,
-            }),
-        }
-    }
-
-    /// Splits buckets if there are too few, and makes room in the bucket of a hash; the place of
-    /// its next entry.
-    #[inline]
-    fn make_room<H: ByteHeap<Names = N>>(
-        &mut self,
-        heap: &mut H,
-        hash: u64,
-    ) -> Result<Place, Refused>
-    where
-        K: Lookup<H, K>,
-    {
+        let mut value = entry;
         if self.mixed > 0 || self.len >= self.directory.len() * MOST {
-            self.add_buckets(heap)?;
+            if let Err(refused) = self.add_buckets(heap) {
+                return Err(Full { value, refused });
+            }
         }
-        let home = self.home(hash);
-        let bucket = self.bucket(heap, home);
-        let index = bucket.len();
-        if bucket.is_full(heap) {
-            self.lengthen(heap, home)?;
+        let number = self.home(hash);
+        loop {
+            let bucket = self.bucket_mut(heap, number);
+            value = match bucket.push(heap, tag(hash), value) {
+                Ok(index) => {
+                    self.len += 1;
+                    let bucket = number;
+                    return Ok(Place { bucket, index });
+                }
+                Err(value) => value,
+            };
+            if let Err(refused) = self.lengthen(heap, number) {
+                return Err(Full { value, refused });
+            }
         }
-        Ok(Place {
-            bucket: home,
-            index,
-        })
     }
 
     /// Makes room for one more entry in a bucket.
@@ -83,8 +69,9 @@ impl<K: Send, V: Send, S: BuildHasher, N: Names> HashMap<K, V, S, N> {
         heap: &mut H,
         number: usize,
     ) -> Result<(), Refused> {
+        let is_small = self.is_small();
         let mut bucket = core::mem::take(self.bucket_mut(heap, number));
-        let made = bucket.reserve(heap, 1);
+        let made = bucket.reserve(heap, 1, is_small);
         *self.bucket_mut(heap, number) = bucket;
         made
     }
@@ -138,20 +125,15 @@ impl<K: Send, V: Send, S: BuildHasher, N: Names> HashMap<K, V, S, N> {
         }
         let mut target = core::mem::take(self.bucket_mut(heap, last));
         let mut source = core::mem::take(self.bucket_mut(heap, origin));
-        let count = leave.count_ones() as usize;
-        if target.reserve(heap, count).is_ok() {
+        let (count, is_small) = (leave.count_ones() as usize, self.is_small());
+        if target.reserve(heap, count, is_small).is_ok() {
             if low == 0 {
                 source.learn(&tags[..seen]);
             }
             // From the end on: what takes the place of an entry that leaves was looked at before.
-            for number in (0..seen).rev() {
-                if (leave >> number) & 1 == 1 {
-                    let entry = source.take(heap, low + number);
-                    target.push(heap, Some(tags[number]), entry);
-                }
-            }
+            source.give(heap, &mut target, low, leave, &tags[..seen]);
             if source.is_roomy(heap) || (count > 0 && low == 0) {
-                source.shrink(heap);
+                source.shrink(heap, is_small);
             }
             self.mixed = low;
         }
@@ -161,12 +143,18 @@ impl<K: Send, V: Send, S: BuildHasher, N: Names> HashMap<K, V, S, N> {
 }
 
 impl<K, V, S, N: Names> HashMap<K, V, S, N> {
+    /// Whether there are few buckets.
+    const fn is_small(&self) -> bool {
+        self.directory.len() < FEW
+    }
+
     /// Gives back the room that a bucket does not need. Who takes entries out calls it before the
     /// bucket may be one that nothing is taken from.
     pub(super) fn trim<H: ByteHeap<Names = N>>(&mut self, heap: &mut H, number: usize) {
         if self.bucket(heap, number).is_roomy(heap) {
+            let is_small = self.is_small();
             let mut bucket = core::mem::take(self.bucket_mut(heap, number));
-            bucket.shrink(heap);
+            bucket.shrink(heap, is_small);
             *self.bucket_mut(heap, number) = bucket;
         }
     }
@@ -203,20 +191,17 @@ impl<K: Send, V: Send, S, N: Names> HashMap<K, V, S, N> {
         let mut source = core::mem::take(self.bucket_mut(heap, last));
         let mut target = core::mem::take(self.bucket_mut(heap, origin));
         let count = source.len().min(AT_ONCE);
-        let has_room = target.reserve(heap, count).is_ok();
+        let has_room = target.reserve(heap, count, self.is_small()).is_ok();
         if has_room {
-            for _ in 0..count {
-                let Some((tag, entry)) = source.pop(heap) else {
-                    break;
-                };
-                target.push(heap, tag, entry);
-            }
+            let all = (0..count).fold(0, |all, bit| all | 1 << bit);
+            let first = source.len() - count;
+            source.give(heap, &mut target, first, all, &[]);
             self.mixed = target.len();
         }
         *self.bucket_mut(heap, origin) = target;
         if source.len() > 0 {
             if source.is_roomy(heap) {
-                source.shrink(heap);
+                source.shrink(heap, self.is_small());
             }
             *self.bucket_mut(heap, last) = source;
             return has_room;

@@ -103,7 +103,7 @@ impl<K, V, S, N: Names> HashMap<K, V, S, N> {
     fn pop<H: ByteHeap<Names = N>>(&mut self, heap: &mut H) -> Option<(K, V)> {
         loop {
             let last = self.directory.len().checked_sub(1)?;
-            if let Some((_, entry)) = self.bucket_mut(heap, last).pop(heap) {
+            if let Some(entry) = self.bucket_mut(heap, last).pop(heap) {
                 self.len -= 1;
                 self.trim(heap, last);
                 return Some(entry);

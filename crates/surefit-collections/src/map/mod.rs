@@ -1,6 +1,7 @@
 //! A hash map that grows by one bucket at a time.
 
 mod bucket;
+mod check;
 mod demand;
 mod entry;
 mod grow;

@@ -2,11 +2,11 @@
 //!
 //! ```text
 //! directory   a vector of n buckets, in pieces if it is long
-//! bucket      up to 39 tags (a byte of the hash), and a vector of entries, without order
+//! bucket      up to 96 tags (a byte of the hash), and a vector of entries, without order
 //! entry       in bucket h mod 2^k if that is below n, else h mod 2^(k−1), where 2^k is the power
 //!             of two from n on
-//! grow        14 entries a bucket: bucket n takes over its part of bucket n − 2^(k−1)
-//! shrink      5 entries a bucket: the last bucket goes back to where it came from
+//! grow        32 entries a bucket: bucket n takes over its part of bucket n − 2^(k−1)
+//! shrink      10 entries a bucket: the last bucket goes back to where it came from
 //! ```
 //! Both happen in parts of at most 64 entries, one part per insertion or removal. While the last
 //! bucket is open, its entries may also be among the first `mixed` ones of its origin, and look-ups
@@ -89,7 +89,7 @@ pub struct HashMap<K, V, S, N: Names = Checked> {
 }
 
 /// Where an entry is.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) bucket: usize,
     pub(super) index: usize,
@@ -243,6 +243,47 @@ impl<K, V, S: BuildHasher, N: Names> HashMap<K, V, S, N> {
         mix(state.finish())
     }
 
+    /// The entry that a query asks for, and where it is.
+    #[inline]
+    fn seek<'a, H: ByteHeap<Names = N>, Q: ?Sized>(
+        &'a self,
+        heap: &'a H,
+        hash: u64,
+        query: &Q,
+    ) -> Option<(Place, &'a (K, V))>
+    where
+        K: Lookup<H, Q>,
+    {
+        if self.directory.is_empty() {
+            return None;
+        }
+        let bucket = self.home(hash);
+        match self.bucket(heap, bucket).find(heap, tag(hash), query) {
+            Some((index, entry)) => Some((Place { bucket, index }, entry)),
+            None if self.mixed == 0 => None,
+            None => self.seek_in_origin(heap, hash, query),
+        }
+    }
+
+    /// As `seek`, for an entry of the last bucket that may still be in the last one's origin.
+    #[inline(never)]
+    fn seek_in_origin<'a, H: ByteHeap<Names = N>, Q: ?Sized>(
+        &'a self,
+        heap: &'a H,
+        hash: u64,
+        query: &Q,
+    ) -> Option<(Place, &'a (K, V))>
+    where
+        K: Lookup<H, Q>,
+    {
+        let (last, bucket) = self.open()?;
+        if self.home(hash) != last {
+            return None;
+        }
+        let (index, entry) = self.bucket(heap, bucket).find(heap, tag(hash), query)?;
+        Some((Place { bucket, index }, entry))
+    }
+
     /// Where the entry is that a query asks for.
     #[inline]
     pub(super) fn find<H: ByteHeap<Names = N>, Q: ?Sized>(
@@ -254,34 +295,7 @@ impl<K, V, S: BuildHasher, N: Names> HashMap<K, V, S, N> {
     where
         K: Lookup<H, Q>,
     {
-        if self.directory.is_empty() {
-            return None;
-        }
-        let bucket = self.home(hash);
-        match self.bucket(heap, bucket).find(heap, tag(hash), query) {
-            Some(index) => Some(Place { bucket, index }),
-            None if self.mixed == 0 => None,
-            None => self.find_in_origin(heap, hash, query),
-        }
-    }
-
-    /// As `find`, for an entry of the last bucket that may still be in the last one's origin.
-    #[inline(never)]
-    fn find_in_origin<H: ByteHeap<Names = N>, Q: ?Sized>(
-        &self,
-        heap: &H,
-        hash: u64,
-        query: &Q,
-    ) -> Option<Place>
-    where
-        K: Lookup<H, Q>,
-    {
-        let (last, bucket) = self.open()?;
-        if self.home(hash) != last {
-            return None;
-        }
-        let index = self.bucket(heap, bucket).find(heap, tag(hash), query)?;
-        Some(Place { bucket, index })
+        self.seek(heap, hash, query).map(|(place, _)| place)
     }
 
     /// The value of a key.
@@ -309,21 +323,7 @@ impl<K, V, S: BuildHasher, N: Names> HashMap<K, V, S, N> {
     where
         K: Lookup<H, Q>,
     {
-        if self.directory.is_empty() {
-            return None;
-        }
-        let hash = self.hash(heap, query);
-        let mut bucket = self.bucket(heap, self.home(hash));
-        let index = match bucket.find(heap, tag(hash), query) {
-            Some(index) => index,
-            None if self.mixed == 0 => return None,
-            None => {
-                let place = self.find_in_origin(heap, hash, query)?;
-                bucket = self.bucket(heap, place.bucket);
-                place.index
-            }
-        };
-        let (key, value) = bucket.entries().get(heap, index)?;
+        let (_, (key, value)) = self.seek(heap, self.hash(heap, query), query)?;
         Some((key, value))
     }
 
@@ -357,7 +357,7 @@ impl<K, V, S: BuildHasher, N: Names> HashMap<K, V, S, N> {
     ///
     /// # Errors
     /// The key, the value, and what was exhausted; the map is unchanged, but may have moved some
-    /// entries to a new bucket. [`Refused::TooLarge`] if a piece does not hold one entry, or 64
+    /// entries to a new bucket. [`Refused::TooLarge`] if a piece does not hold one entry, or 128
     /// bytes.
     ///
     /// # Panics

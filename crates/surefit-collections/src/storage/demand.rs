@@ -4,7 +4,7 @@
 use surefit_compact::certify::{BlockCount, Budget, ClassSet};
 use surefit_compact::{Config, Width};
 
-use super::elements::{LEAST, Vec};
+use super::elements::Vec;
 use super::groups::Groups;
 use crate::names::Checked;
 
@@ -39,13 +39,10 @@ impl<T> Vec<T, Checked> {
         if elements == 0 || size_of::<T>() == 0 {
             return Some(none);
         }
-        let piece = config.division().small_bytes();
-        let groups = Groups::<T>::new(piece);
-        let contiguous = piece.min(config.geometry().page_bytes()) / size_of::<T>();
-        let doubled = elements.saturating_mul(2).max(LEAST).min(contiguous);
-        let align = align_of::<T>();
+        let (division, align) = (config.division(), align_of::<T>());
+        let groups = Groups::<T>::new(division.small_bytes().min(config.geometry().page_bytes()));
         // Without pieces twice as many may be more than a page holds: then as many as it does.
-        let mut most = elements.max(doubled);
+        let mut most = groups.most(elements, division.large_bytes());
         let (bytes, held) = loop {
             let bytes = groups.bytes(most).ok()?;
             match BlockCount::most::<W>(config, bytes, align) {

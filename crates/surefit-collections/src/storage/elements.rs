@@ -9,10 +9,10 @@
 //! - C3 Nothing moves while a heap is borrowed, and what lends a slice borrows the heap and the
 //!   vector as long.
 
-use core::alloc::Layout;
 use core::fmt;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
+use core::ptr::NonNull;
 
 use surefit_compact::Full;
 use surefit_core::Refused;
@@ -23,15 +23,13 @@ use crate::release::Release;
 
 use super::groups::Groups;
 
-/// The fewest elements for which growing makes room.
-pub(super) const LEAST: usize = 4;
-
 /// Elements in a heap: what [`Vec`](https://doc.rust-lang.org/std/vec/struct.Vec.html) is to the
 /// global allocator.
 ///
 /// Up to the heap's piece size the elements are contiguous, and growing doubles the capacity.
-/// Beyond it they are in pieces: growing adds pieces, and copies at most a page, when small pieces
-/// become a large one. No element is in two pieces. So an element has at most the bytes of a piece.
+/// Beyond it they are in pieces: growing adds pieces, from a page on a page at a time, and copies
+/// at most a page, when small pieces become a large one. No element is in two pieces. So an element
+/// has at most the bytes of a piece.
 ///
 /// It is an owning name, as a handle is: it does not borrow the heap, which its methods take.
 /// Dropping it leaks the elements; [`Vec::free`] frees it.
@@ -96,8 +94,8 @@ pub(super) const LEAST: usize = 4;
 /// ```
 #[must_use = "dropping a vector leaks its elements"]
 pub struct Vec<T, N: Names = Checked> {
-    bytes: Option<N::Bytes>,
-    len: usize,
+    pub(super) bytes: Option<N::Bytes>,
+    pub(super) len: usize,
     elements: PhantomData<T>,
 }
 
@@ -143,154 +141,56 @@ impl<T, N: Names> Vec<T, N> {
         self.bytes.as_ref().is_none_or(|bytes| heap.owns(bytes))
     }
 
-    // ---- room ----------------------------------------------------------------------------------
-
-    /// Makes room for at least `additional` more elements. May move objects.
-    ///
-    /// # Errors
-    /// What was exhausted, or [`Refused::ForeignHandle`]; [`Refused::TooLarge`] if a piece does not
-    /// hold one element. The vector is unchanged.
-    ///
-    /// # Complexity
-    /// As [`surefit_compact::Heap::resize`].
-    #[inline]
-    pub fn reserve<H: ByteHeap<Names = N>>(
-        &mut self,
-        heap: &mut H,
-        additional: usize,
-    ) -> Result<(), Refused> {
-        if !self.is_of(heap) {
-            return Err(Refused::ForeignHandle);
-        }
-        if additional <= self.capacity(heap) - self.len {
-            return Ok(());
-        }
-        self.grow(heap, additional)
-    }
-
-    #[inline(never)]
-    fn grow<H: ByteHeap<Names = N>>(
-        &mut self,
-        heap: &mut H,
-        additional: usize,
-    ) -> Result<(), Refused> {
-        let needed = self.len.checked_add(additional);
-        let needed = needed.ok_or(Refused::TooLarge {
-            limit: isize::MAX as usize,
-        })?;
-        // Without pieces an object has at most a page, and twice the capacity may be too much.
-        let doubled = self.capacity(heap).saturating_mul(2).max(LEAST);
-        let doubled = doubled.min(Groups::<T>::new(heap.piece_bytes()).per());
-        if doubled > needed && self.resize(heap, doubled).is_ok() {
-            return Ok(());
-        }
-        self.resize(heap, needed)
-    }
-
-    /// Makes room for exactly `additional` more elements, as far as pieces allow. May move objects.
-    ///
-    /// # Errors
-    /// As [`Vec::reserve`].
-    pub fn reserve_exact<H: ByteHeap<Names = N>>(
-        &mut self,
-        heap: &mut H,
-        additional: usize,
-    ) -> Result<(), Refused> {
-        if !self.is_of(heap) {
-            return Err(Refused::ForeignHandle);
-        }
-        let needed = self.len.checked_add(additional);
-        let needed = needed.ok_or(Refused::TooLarge {
-            limit: isize::MAX as usize,
-        })?;
-        if needed <= self.capacity(heap) {
-            return Ok(());
-        }
-        self.resize(heap, needed)
-    }
-
-    /// Gives back the room for more than `capacity` elements, or than there are. May move objects.
-    ///
-    /// # Errors
-    /// As [`surefit_compact::Heap::resize`]: even a shorter object may be refused. The vector is
-    /// unchanged.
-    pub fn shrink_to<H: ByteHeap<Names = N>>(
-        &mut self,
-        heap: &mut H,
-        capacity: usize,
-    ) -> Result<(), Refused> {
-        if !self.is_of(heap) {
-            return Err(Refused::ForeignHandle);
-        }
-        let capacity = capacity.max(self.len);
-        if self.bytes.is_none() || capacity >= self.capacity(heap) {
-            return Ok(());
-        }
-        if capacity == 0 {
-            self.free_object(heap);
-            return Ok(());
-        }
-        self.resize(heap, capacity)
-    }
-
-    /// As [`Vec::shrink_to`], to the elements that there are.
-    ///
-    /// # Errors
-    /// As [`Vec::shrink_to`].
-    pub fn shrink_to_fit<H: ByteHeap<Names = N>>(&mut self, heap: &mut H) -> Result<(), Refused> {
-        self.shrink_to(heap, 0)
-    }
-
-    /// Changes the object so that it holds `capacity` elements, which is no less than there are.
-    fn resize<H: ByteHeap<Names = N>>(
-        &mut self,
-        heap: &mut H,
-        capacity: usize,
-    ) -> Result<(), Refused> {
-        let layout = Self::layout(heap, capacity)?;
-        match &mut self.bytes {
-            Some(bytes) => heap.resize(bytes, layout),
-            none => {
-                *none = Some(heap.alloc(layout)?);
-                Ok(())
-            }
-        }
-    }
-
-    /// An empty vector with room for `capacity` elements. Moves nothing.
-    ///
-    /// # Errors
-    /// As [`Vec::reserve`].
-    pub fn with_capacity<H: ByteHeap<Names = N>>(
-        heap: &H,
-        capacity: usize,
-    ) -> Result<Self, Refused> {
-        let mut vec = Self::new();
-        if capacity > 0 && size_of::<T>() > 0 {
-            vec.bytes = Some(heap.alloc(Self::layout(heap, capacity)?)?);
-        }
-        Ok(vec)
-    }
-
-    fn layout<H: ByteHeap<Names = N>>(heap: &H, capacity: usize) -> Result<Layout, Refused> {
-        let bytes = Groups::<T>::new(heap.piece_bytes()).bytes(capacity)?;
-        Layout::from_size_align(bytes, align_of::<T>()).map_err(|_| Refused::TooLarge {
-            limit: isize::MAX as usize,
-        })
-    }
-
-    /// Frees the object of a vector without elements.
-    fn free_object<H: ByteHeap<Names = N>>(&mut self, heap: &mut H) {
-        debug_assert!(self.len == 0, "elements would leak");
-        if let Some(bytes) = self.bytes.take() {
-            heap.free_bytes(bytes);
-        }
-    }
-
     // ---- slots ---------------------------------------------------------------------------------
 
     /// The slots of a vector without an object: as many as there may be, if they have no bytes.
     const NO_BYTES: usize = if size_of::<T>() == 0 { usize::MAX } else { 0 };
+
+    /// The first of the slots from `index`, which is below the capacity, to the end of their group,
+    /// and how many there are.
+    #[inline]
+    fn slots_from<H: ByteHeap<Names = N>>(
+        &self,
+        heap: &H,
+        index: usize,
+    ) -> (NonNull<MaybeUninit<T>>, usize) {
+        let Some(bytes) = &self.bytes else {
+            return (NonNull::dangling(), Self::NO_BYTES);
+        };
+        let groups = Groups::<T>::new(heap.piece_bytes());
+        debug_assert!(index < groups.capacity(N::len(bytes)), "C1: a slot");
+        let place = groups.place(N::len(bytes), index);
+        let (first, bytes) = heap.chunk(bytes, place.offset);
+        (first.cast(), place.room.min(bytes / size_of::<T>()))
+    }
+
+    /// The slot of an index below the capacity.
+    #[inline]
+    fn slot<H: ByteHeap<Names = N>>(&self, heap: &H, index: usize) -> NonNull<MaybeUninit<T>> {
+        self.slots_from(heap, index).0
+    }
+
+    /// The slots of two indices below the capacity.
+    #[inline]
+    fn two_slots<H: ByteHeap<Names = N>>(
+        &self,
+        heap: &H,
+        a: usize,
+        b: usize,
+    ) -> [NonNull<MaybeUninit<T>>; 2] {
+        if self.is_contiguous(heap) {
+            let first = self.slot(heap, 0);
+            // SAFETY: both slots lie in the object, which is one block.
+            return [a, b].map(|index| unsafe { first.add(index) });
+        }
+        [a, b].map(|index| self.slot(heap, index))
+    }
+
+    /// Whether there is no object, or it is not in pieces.
+    #[inline]
+    fn is_contiguous<H: ByteHeap<Names = N>>(&self, heap: &H) -> bool {
+        self.bytes.as_ref().map_or(0, N::len) <= heap.piece_bytes()
+    }
 
     /// The slots from `index`, which is below the capacity, to the end of their group.
     #[inline]
@@ -299,20 +199,12 @@ impl<T, N: Names> Vec<T, N> {
         heap: &'a H,
         index: usize,
     ) -> &'a [MaybeUninit<T>] {
-        let Some(bytes) = &self.bytes else {
-            // SAFETY: a slice of no bytes may be anywhere that is aligned.
-            return unsafe { core::slice::from_raw_parts(core::ptr::dangling(), Self::NO_BYTES) };
-        };
-        let groups = Groups::<T>::new(heap.piece_bytes());
-        debug_assert!(index < groups.capacity(N::len(bytes)), "C1: a slot");
-        let place = groups.place(N::len(bytes), index);
-        let (first, bytes) = heap.chunk(bytes, place.offset);
-        let count = place.room.min(bytes / size_of::<T>());
+        let (first, count) = self.slots_from(heap, index);
         // SAFETY: C1: the object, or each of its pieces, is aligned to `T`, and the offset in it is
         // a multiple of its size; the chunk has the bytes of `count` slots, which need not be
-        // initialised. C3 for the lifetime. The pointer comes from no reference to shared bytes:
-        // elements may change behind one, as a `Cell` does.
-        unsafe { core::slice::from_raw_parts(first.as_ptr().cast(), count) }
+        // initialised, and without an object there are none. C3 for the lifetime. The pointer comes
+        // from no reference to shared bytes: elements may change behind one, as a `Cell` does.
+        unsafe { NonNull::slice_from_raw_parts(first, count).as_ref() }
     }
 
     /// As `slots`, but mutable.
@@ -322,19 +214,10 @@ impl<T, N: Names> Vec<T, N> {
         heap: &'a H,
         index: usize,
     ) -> &'a mut [MaybeUninit<T>] {
-        let Some(bytes) = &mut self.bytes else {
-            let anywhere = core::ptr::dangling_mut();
-            // SAFETY: a slice of no bytes may be anywhere that is aligned.
-            return unsafe { core::slice::from_raw_parts_mut(anywhere, Self::NO_BYTES) };
-        };
-        let groups = Groups::<T>::new(heap.piece_bytes());
-        debug_assert!(index < groups.capacity(N::len(bytes)), "C1: a slot");
-        let place = groups.place(N::len(bytes), index);
-        let chunk = heap.chunk_mut(bytes, place.offset);
-        let count = place.room.min(chunk.len() / size_of::<T>());
-        // SAFETY: as in `slots`, and the chunk is borrowed exclusively. The callers write elements
+        let (first, count) = self.slots_from(heap, index);
+        // SAFETY: as in `slots`, and the vector is borrowed exclusively. The callers write elements
         // only.
-        unsafe { core::slice::from_raw_parts_mut(chunk.as_mut_ptr().cast(), count) }
+        unsafe { NonNull::slice_from_raw_parts(first, count).as_mut() }
     }
 
     /// The elements from `index` to the end of their group; none from the end on.
@@ -368,13 +251,23 @@ impl<T, N: Names> Vec<T, N> {
         unsafe { core::slice::from_raw_parts_mut(slots.as_mut_ptr().cast(), count) }
     }
 
+    /// All elements, if their object is not in pieces.
+    #[inline]
+    pub(crate) fn contiguous<'a, H: ByteHeap<Names = N>>(&'a self, heap: &'a H) -> Option<&'a [T]> {
+        self.is_contiguous(heap).then(|| self.slice_at(heap, 0))
+    }
+
     // ---- elements ------------------------------------------------------------------------------
 
     /// An element.
     #[inline]
     #[must_use]
     pub fn get<'a, H: ByteHeap<Names = N>>(&'a self, heap: &'a H, index: usize) -> Option<&'a T> {
-        self.slice_at(heap, index).first()
+        if index >= self.len {
+            return None;
+        }
+        // SAFETY: as in `slots`, and C2: the slot holds an element.
+        Some(unsafe { self.slot(heap, index).cast().as_ref() })
     }
 
     /// An element, mutable.
@@ -385,7 +278,11 @@ impl<T, N: Names> Vec<T, N> {
         heap: &'a H,
         index: usize,
     ) -> Option<&'a mut T> {
-        self.slice_at_mut(heap, index).first_mut()
+        if index >= self.len {
+            return None;
+        }
+        // SAFETY: as in `slots_mut`, and C2: the slot holds an element.
+        Some(unsafe { self.slot(heap, index).cast().as_mut() })
     }
 
     /// Appends an element. May move objects.
@@ -432,18 +329,18 @@ impl<T, N: Names> Vec<T, N> {
     /// Appends an element for which there is room.
     #[inline]
     fn write<H: ByteHeap<Names = N>>(&mut self, heap: &H, value: T) {
-        let len = self.len;
-        self.slots_mut(heap, len)[0].write(value);
-        self.len = len + 1;
+        let slot = self.slot(heap, self.len);
+        // SAFETY: C1, C3: a slot of this vector, which is borrowed exclusively, with no element.
+        unsafe { slot.cast().write(value) };
+        self.len += 1;
     }
 
     /// Takes the last element out. Moves nothing: the capacity stays.
     #[inline]
     pub fn pop<H: ByteHeap<Names = N>>(&mut self, heap: &H) -> Option<T> {
         let last = self.len.checked_sub(1)?;
-        let slot = &self.slots(heap, last)[0];
         // SAFETY: C2: the slot holds an element; the length below says that it does no more.
-        let value = unsafe { slot.assume_init_read() };
+        let value = unsafe { self.slot(heap, last).cast().read() };
         self.len = last;
         Some(value)
     }
@@ -456,17 +353,15 @@ impl<T, N: Names> Vec<T, N> {
     pub fn swap_remove<H: ByteHeap<Names = N>>(&mut self, heap: &H, index: usize) -> T {
         let len = self.len;
         assert!(index < len, "there is no element {index}: there are {len}");
-        let last = &self.slots(heap, len - 1)[0];
-        // SAFETY: C2: the slot holds an element; the length below says that it does no more.
-        let last = unsafe { last.assume_init_read() };
+        let [slot, last] = self.two_slots(heap, index, len - 1);
+        // SAFETY: C2: both slots hold elements. The element of the last one goes to the other; the
+        // length below says that the last slot holds none.
+        let value = unsafe {
+            let value = slot.cast().read();
+            slot.write(last.read());
+            value
+        };
         self.len = len - 1;
-        if index == len - 1 {
-            return last;
-        }
-        let slot = &mut self.slots_mut(heap, index)[0];
-        // SAFETY: C2: the slot holds an element; it is another one's from here on.
-        let value = unsafe { slot.assume_init_read() };
-        slot.write(last);
         value
     }
 
@@ -475,19 +370,89 @@ impl<T, N: Names> Vec<T, N> {
     /// # Panics
     /// If there are not so many elements.
     pub fn swap<H: ByteHeap<Names = N>>(&mut self, heap: &H, a: usize, b: usize) {
-        assert!(
-            a < self.len && b < self.len,
-            "there are {} elements",
-            self.len
-        );
-        let read = |index| {
-            // SAFETY: C2: the slot holds an element. Below it holds another one, and nothing panics
-            // until then: the heap is the vector's, as the first read showed.
-            unsafe { self.slots(heap, index)[0].assume_init_read() }
+        let len = self.len;
+        assert!(a < len && b < len, "there are {len} elements");
+        let [a, b] = self.two_slots(heap, a, b);
+        // SAFETY: C1, C3: two slots of this vector, or twice the same, which is borrowed
+        // exclusively.
+        unsafe { a.swap(b) };
+    }
+
+    /// Moves elements to the end of another vector, which has room for them: each `first + bit`
+    /// whose bit is set in `which`, the last of them first. The last element of all takes the place
+    /// of each.
+    ///
+    /// # Panics
+    /// If there are not so many elements, or not so much room.
+    pub(crate) fn give<H: ByteHeap<Names = N>>(
+        &mut self,
+        heap: &H,
+        target: &mut Self,
+        first: usize,
+        which: u64,
+    ) where
+        T: Send,
+    {
+        let Some(highest) = which.checked_ilog2() else {
+            return;
         };
-        let (first, second) = (read(a), read(b));
-        self.slots_mut(heap, a)[0].write(second);
-        self.slots_mut(heap, b)[0].write(first);
+        let count = which.count_ones() as usize;
+        let (end, room) = (first + highest as usize, target.capacity(heap) - target.len);
+        assert!(
+            end < self.len && count <= room,
+            "elements, and room for them"
+        );
+        let (from, elements) = self.slots_from(heap, 0);
+        let (to, slots) = target.slots_from(heap, 0);
+        let is_contiguous = self.len <= elements && target.len + count <= slots;
+        let mut left = which;
+        while let Some(bit) = left.checked_ilog2() {
+            left ^= 1 << bit;
+            let index = first + bit as usize;
+            if !is_contiguous {
+                let value = self.swap_remove(heap, index);
+                target.write(heap, value);
+                continue;
+            }
+            // SAFETY: `index` is no larger than `end`, which is below the length; each turn takes
+            // the highest index that is left, and shortens the vector by one. So both slots are
+            // among the first `elements`, and hold elements (C2). The slot of the other vector is
+            // among the first `slots`, and holds none. They are two objects (C1), and nothing moves
+            // (C3). As in `swap_remove`, the lengths below say which slots hold elements.
+            unsafe {
+                let slot = from.add(index);
+                to.add(target.len).write(slot.read());
+                slot.write(from.add(self.len - 1).read());
+            }
+            self.len -= 1;
+            target.len += 1;
+        }
+    }
+
+    /// Appends values until there are no more, or there is no more room: then some may be left.
+    pub(crate) fn fill<H: ByteHeap<Names = N>>(
+        &mut self,
+        heap: &H,
+        values: &mut impl Iterator<Item = T>,
+    ) where
+        T: Send,
+    {
+        loop {
+            let room = self.capacity(heap) - self.len;
+            if room == 0 {
+                return;
+            }
+            let (first, count) = self.slots_from(heap, self.len);
+            for offset in 0..count.min(room) {
+                let Some(value) = values.next() else {
+                    return;
+                };
+                // SAFETY: C1, C3: the slot behind the last element, of a vector that is borrowed
+                // exclusively. It counts from now on, also if the next value panics.
+                unsafe { first.add(offset).cast().write(value) };
+                self.len += 1;
+            }
+        }
     }
 
     /// Appends copies of all elements of a slice. May move objects.
@@ -526,16 +491,28 @@ impl<T, N: Names> Vec<T, N> {
         }
     }
 
+    /// Forgets all elements from `len` on: what they own leaks.
+    pub(crate) fn forget_from(&mut self, len: usize) {
+        self.len = self.len.min(len);
+    }
+
     /// Frees the vector, and releases its elements, the last first. May move objects.
     ///
     /// # Panics
     /// If the vector has an object of another heap: it leaks. If the release of an element panics:
     /// the others are released, and the object is freed; a second panic ends the process.
-    pub fn free<H: ByteHeap<Names = N>>(self, heap: &mut H)
+    ///
+    /// # Complexity
+    /// O(elements), or O(pieces) if they own nothing ([`Release::OWNS_NOTHING`]).
+    pub fn free<H: ByteHeap<Names = N>>(mut self, heap: &mut H)
     where
         T: Release<H>,
     {
         assert!(self.is_of(heap), "the vector belongs to another heap");
+        if T::OWNS_NOTHING {
+            self.forget_from(0);
+            return self.free_object(heap);
+        }
         let mut freed = Freed { vec: self, heap };
         while let Some(value) = freed.vec.pop(freed.heap) {
             value.release(freed.heap);

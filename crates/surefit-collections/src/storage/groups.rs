@@ -11,6 +11,9 @@ use core::marker::PhantomData;
 
 use surefit_core::Refused;
 
+/// The fewest elements for which growing makes room.
+const LEAST: usize = 4;
+
 /// The places of elements of type `T`, which has bytes.
 pub(super) struct Groups<T> {
     /// A power of two, or the largest number where no object is in pieces.
@@ -54,6 +57,44 @@ impl<T> Groups<T> {
         groups.checked_mul(self.piece).ok_or(Refused::TooLarge {
             limit: isize::MAX as usize,
         })
+    }
+
+    /// The elements of a large piece, and no fewer than those of a piece.
+    const fn per_large(&self, large: usize) -> usize {
+        let pieces = large / self.piece;
+        if pieces > 1 {
+            pieces * self.per()
+        } else {
+            self.per()
+        }
+    }
+
+    /// For how many elements a full vector makes room, if it is to grow: for twice as many up to a
+    /// large piece, but contiguously if they were; beyond for those of a large piece more. (Small
+    /// pieces are copied when a large one takes their place.)
+    pub(super) fn grown(&self, capacity: usize, large: usize) -> usize {
+        let (per, per_large) = (self.per(), self.per_large(large));
+        if capacity >= per_large {
+            let pieces = capacity.checked_div(per_large).unwrap_or(0) + 1;
+            return pieces.saturating_mul(per_large);
+        }
+        let limit = if capacity < per { per } else { per_large };
+        capacity.saturating_mul(2).max(LEAST).min(limit)
+    }
+
+    /// For how many elements a vector that grows to `elements` ever makes room.
+    pub(super) fn most(&self, elements: usize, large: usize) -> usize {
+        let (per, per_large) = (self.per(), self.per_large(large));
+        if elements > per_large {
+            let pieces = elements.checked_div(per_large).map_or(0, |whole| whole + 1);
+            return pieces.saturating_mul(per_large).max(elements);
+        }
+        let limit = if elements <= per { per } else { per_large };
+        elements
+            .saturating_mul(2)
+            .max(LEAST)
+            .min(limit)
+            .max(elements)
     }
 
     /// The elements that an object of so many bytes holds.
@@ -117,6 +158,25 @@ mod tests {
             places_are_apart::<[u64; 5]>(piece, 100);
             places_are_apart::<[u64; 8]>(piece, 40);
         }
+    }
+
+    #[test]
+    fn no_vector_makes_room_for_more_than_the_certificate_counts() {
+        for (piece, large) in [(64, 64), (64, 1024), (256, 1024), (usize::MAX, 1 << 31)] {
+            let groups = Groups::<[u64; 3]>::new(piece);
+            let (mut capacity, mut elements) = (0, 0);
+            while elements < 1000 {
+                if elements == capacity {
+                    capacity = groups.grown(capacity, large);
+                    assert!(capacity > elements, "it grows");
+                    assert!(capacity - elements <= elements.max(groups.per_large(large)).max(4));
+                }
+                elements += 1;
+                assert!(capacity <= groups.most(elements, large), "{elements}");
+            }
+        }
+        assert_eq!(Groups::<[u8; 65]>::new(64).grown(0, 64), 0);
+        assert_eq!(Groups::<[u8; 65]>::new(64).most(7, 64), 7);
     }
 
     #[test]
