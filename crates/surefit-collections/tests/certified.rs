@@ -48,6 +48,9 @@ fn a_certified_heap_never_refuses_its_map() {
     assert!(HashMap::<u64, u64, ByConstant>::for_demand::<Wide>(&NO_PIECES, 1025).is_none());
     assert!(HashMap::<u64, u64, ByDefault>::for_demand::<Wide>(&DEFAULT, usize::MAX).is_none());
     assert!(HashMap::<u128, (), ByDefault>::for_demand::<Wide>(&DEFAULT, 1).is_none());
+    // A bucket has 128 bytes.
+    assert!(HashMap::<u8, u8, ByDefault>::for_demand::<Wide>(&SMALL_PIECES, 1).is_none());
+    assert!(LruCache::<u8, u8, ByDefault>::for_demand::<Wide>(&SMALL_PIECES, 1).is_none());
 }
 
 /// A large value: a bucket's room is soon most of what the map has.
@@ -144,7 +147,9 @@ fn a_certified_heap_never_refuses_its_vector() {
         vector(&NO_PIECES, most, ((7_u64, 7_u64), 7_u64));
     }
     vector(&NO_PIECES, 1500, 7_u64);
-    assert!(MovingVec::<u64>::for_demand::<Wide>(&NO_PIECES, 3000).is_none());
+    for most in [3000, 1 << 40, usize::MAX] {
+        assert!(MovingVec::<u64>::for_demand::<Wide>(&NO_PIECES, most).is_none());
+    }
     assert!(MovingVec::<u64>::for_demand::<Wide>(&DEFAULT, usize::MAX).is_none());
     assert!(MovingVec::<[u8; 65]>::for_demand::<Wide>(&SMALL_PIECES, 1).is_none());
 }

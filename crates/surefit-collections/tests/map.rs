@@ -5,7 +5,7 @@ mod common;
 use std::collections::HashMap as Model;
 use std::hash::BuildHasher;
 
-use common::{ByConstant, ByDefault, ByShifted, DEFAULT, Numbers, PIECES};
+use common::{ByConstant, ByDefault, ByShifted, DEFAULT, Numbers, PIECES, SMALL_PIECES};
 use common::{boxed, narrow, with_refusals};
 use surefit_collections::{ByteHeap, Entry, HashMap, String as Moving};
 use surefit_compact::{BoxedHeap, Full, Handle, Heap};
@@ -365,6 +365,23 @@ fn an_entry_is_looked_up_once() {
     let refused = refused.expect("a full heap");
     assert_eq!(refused.value, (map.len() as u64 + 7, 1));
     fillers.free(&mut heap);
+    map.free(&mut heap);
+    assert_eq!(heap.live_blocks().count(), 0);
+}
+
+#[test]
+fn a_heap_whose_pieces_hold_no_bucket_refuses_every_entry() {
+    let mut heap = boxed(1 << 20, &SMALL_PIECES);
+    let mut map = HashMap::<u8, u8, ByDefault>::default();
+    let full = map.insert(&mut heap, 1, 2).expect_err("pieces of 64 bytes");
+    assert_eq!(full.value, (1, 2));
+    assert_eq!(full.refused, Refused::TooLarge { limit: 64 });
+    let full = map.entry(&mut heap, 3).or_insert(4);
+    assert_eq!(
+        full.expect_err("as well").refused,
+        Refused::TooLarge { limit: 64 }
+    );
+    assert!(map.is_empty() && map.get(&heap, &1).is_none());
     map.free(&mut heap);
     assert_eq!(heap.live_blocks().count(), 0);
 }

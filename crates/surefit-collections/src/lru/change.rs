@@ -172,7 +172,8 @@ impl<K, V, S: BuildHasher, N: Names> LruCache<K, V, S, N> {
     ///
     /// # Errors
     /// The key, the value, and what was exhausted; the cache is unchanged. [`Refused::TooLarge`] if
-    /// a piece does not hold one entry and 12 bytes more, or if there are 2^32 - 1 entries.
+    /// a piece does not hold one entry and 12 bytes more, or 128 bytes, or if there are 2^32 - 1
+    /// entries.
     ///
     /// # Panics
     /// If the hasher, the comparison of keys, or a release panics.

@@ -17,8 +17,8 @@ impl<K, V, S> LruCache<K, V, S, Checked> {
     /// what certifies a heap for it, with words of width `W`. What keys and values own is not
     /// counted. It is also enough for [`Branded`](crate::Branded) names.
     ///
-    /// `None` if no heap of this configuration holds so many, or if entries are aligned to more
-    /// than 8.
+    /// `None` if no heap of this configuration holds so many, if its pieces have fewer than 128
+    /// bytes, or if entries are aligned to more than 8.
     ///
     /// # Complexity
     /// As [`HashMap::for_demand`].

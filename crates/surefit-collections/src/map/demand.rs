@@ -7,6 +7,7 @@ use surefit_compact::{Config, Width};
 use super::bucket::Bucket;
 use super::grow::{AT_ONCE, MOST};
 use super::table::HashMap;
+use crate::demand::both;
 use crate::names::Checked;
 use crate::storage::Vec;
 
@@ -19,8 +20,8 @@ impl<K, V, S> HashMap<K, V, S, Checked> {
     /// words of width `W`. What keys and values own is not counted. It is also enough for
     /// [`Branded`](crate::Branded) names.
     ///
-    /// `None` if no heap of this configuration holds so many, or if entries are aligned to more
-    /// than 8.
+    /// `None` if no heap of this configuration holds so many, if its pieces have fewer than 128
+    /// bytes, or if entries are aligned to more than 8.
     ///
     /// # Complexity
     /// O(size-classes × levels of spines).
@@ -57,17 +58,11 @@ impl<K, V, S> HashMap<K, V, S, Checked> {
         };
         let mix = Budget::of_mix::<W>(config, buckets as u64, longest, bytes as u64).ok()?;
         let resized = BlockCount::in_resize::<W>(config, longest, ALIGN)?;
-        Some(Budget {
-            objects: (directory.objects + mix.objects).checked_add(resized.blocks)?,
-            block_bytes: (directory.block_bytes + mix.block_bytes).checked_add(resized.bytes)?,
-            classes: both(config, directory.classes, mix.classes),
-        })
+        let resized = Budget {
+            objects: resized.blocks,
+            block_bytes: resized.bytes,
+            classes: ClassSet::EMPTY,
+        };
+        both(config, directory, both(config, mix, resized)?)
     }
-}
-
-/// The size-classes of two sets.
-fn both(config: &Config, one: ClassSet, other: ClassSet) -> ClassSet {
-    let classes = config.geometry().classes();
-    let of_other = classes.filter(|class| other.contains(*class));
-    of_other.fold(one, ClassSet::with)
 }

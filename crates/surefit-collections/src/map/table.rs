@@ -42,7 +42,8 @@ use super::bucket::Bucket;
 /// A map in a heap: what `HashMap` of the standard library is to the global allocator.
 ///
 /// It grows and shrinks by one bucket at a time: no insertion or removal moves more than 64
-/// entries, and none copies the table.
+/// entries, and none copies the table. A bucket has 128 bytes beside its entries: a heap with
+/// pieces of 64 bytes refuses every entry.
 ///
 /// A key in the heap, as a [`String`](crate::String), is found by what can be compared with it, as
 /// a `str`: see [`Lookup`].

@@ -41,6 +41,9 @@ impl<T> Vec<T, Checked> {
         }
         let (division, align) = (config.division(), align_of::<T>());
         let groups = Groups::<T>::new(division.small_bytes().min(config.geometry().page_bytes()));
+        if config.piece_bytes().is_none() && elements > groups.per() {
+            return None;
+        }
         // Without pieces twice as many may be more than a page holds: then as many as it does.
         let mut most = groups.most(elements, division.large_bytes());
         let (bytes, held) = loop {
