@@ -197,6 +197,10 @@ fn a_certified_heap_never_refuses_its_deque() {
             deque::<Wide, _>(config, most, ((7_u64, 7_u64), 7_u64));
         }
     }
+    // Where no object is in pieces, the ring is in a page.
+    for most in [8250, 16_300] {
+        deque::<Wide, _>(&NO_PIECES, most, 7_u64);
+    }
     for most in [1, 5, 50, 500] {
         deque::<Narrow, _>(&TINY, most, 7_u64);
     }

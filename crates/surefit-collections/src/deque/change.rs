@@ -185,7 +185,8 @@ where
         }
         let (mut copy, per) = (Self::new(), Self::per(heap.piece_bytes()));
         if self.len > per {
-            let ring = Ring::with_capacity(heap, self.len.div_ceil(per));
+            // The last run is beside it.
+            let ring = Ring::for_runs(heap, self.len.div_ceil(per) - 1);
             copy.ring = ring.map_err(|refused| (None, refused))?;
         }
         match Run::with_capacity(heap, self.len.min(per)) {

@@ -6,7 +6,7 @@ use surefit_compact::{Config, Width};
 
 use super::ends::LEAST as FEWEST;
 use super::queue::VecDeque;
-use super::ring::LEAST;
+use super::ring::most_slots;
 use crate::demand::{NONE, both, times};
 use crate::names::Checked;
 use crate::storage::{Run, Vec};
@@ -45,10 +45,11 @@ impl<T> VecDeque<T, Checked> {
         // One element in the first run, one in the last one, and full runs between them.
         let runs = before.saturating_sub(1) / per + 2;
         let of_runs = Self::of_runs::<W>(config, runs, per)?;
-        // Slots are added from half as many runs on, until there are four for each.
-        let slots = runs.checked_mul(4)?.max(LEAST);
+        // The last run is beside the ring.
+        let slots = most_slots(runs - 1)?;
         let of_ring = Vec::<Run<T, Checked>>::for_demand::<W>(config, slots)?;
-        // `shrink_to_fit` makes a ring beside the one that is too long.
+        // `shrink_to_fit` makes a ring beside the one that is too long. Both numbers are powers of
+        // two, or the longer one is on its way to the next: so the shorter one has half at most.
         let of_shorter = Vec::<Run<T, Checked>>::for_demand::<W>(config, slots / 2)?;
         both(config, of_runs, both(config, of_ring, of_shorter)?)
     }

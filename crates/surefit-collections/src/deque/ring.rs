@@ -6,13 +6,14 @@
 //! move       then each new run looks at four of the first b slots, from the last one on, and moves
 //!            the run there to slot r mod 2b if it belongs there; after the last of them b doubles
 //! ```
-//! So a new run moves five others at most, and the name of a run has a few words.
+//! So a new run adds four slots and moves five others at most, and the name of a run has a few
+//! words. Slots whose memory was refused are made up for by a later run, at once.
 //!
 //! # Invariants
 //! - R1 Runs `first` to `first + count` are in the ring, each at one of its two places, and have
 //!   elements. All other slots are empty.
-//! - R2 `base` slots or more are there, at most twice as many. Before there are twice as many,
-//!   there are at most `base` runs.
+//! - R2 `base` slots or more are there, at most twice as many, and at most [`most_slots`] of the
+//!   most runs that there were. Before there are twice as many, there are at most `base` runs.
 //! - R3 While `unmoved` is not zero, there are twice as many slots. Only the first `unmoved` slots
 //!   may have runs that belong into the upper half.
 #![deny(unsafe_code)]
@@ -31,6 +32,16 @@ const STEPS: usize = 4;
 
 /// The most runs: the numbers of runs wrap around.
 const MOST: u32 = 1 << 30;
+
+/// The slots of a ring of so many runs that was made for them, and the most that one of no more
+/// runs ever has: it is lengthened to 2b slots from b/2 runs on, so the next run is number b/2 + 1.
+pub(super) const fn most_slots(runs: usize) -> Option<usize> {
+    match runs.checked_mul(2) {
+        Some(slots) if slots > LEAST => slots.checked_next_power_of_two(),
+        Some(_) => Some(LEAST),
+        None => None,
+    }
+}
 
 /// Runs with numbers one behind another.
 pub(super) struct Ring<T, N: Names> {
@@ -56,16 +67,12 @@ impl<T, N: Names> Ring<T, N> {
         }
     }
 
-    /// An empty ring with slots for so many runs.
-    pub(super) fn with_capacity<H: ByteHeap<Names = N>>(
-        heap: &H,
-        runs: usize,
-    ) -> Result<Self, Refused>
+    /// An empty ring for so many runs: as many again are added by and by.
+    pub(super) fn for_runs<H: ByteHeap<Names = N>>(heap: &H, runs: usize) -> Result<Self, Refused>
     where
         T: Send,
     {
-        let slots = runs.max(LEAST).checked_next_power_of_two();
-        let slots = slots.filter(|slots| *slots <= MOST as usize);
+        let slots = most_slots(runs).filter(|slots| *slots <= MOST as usize);
         let slots = slots.ok_or(Refused::TooLarge {
             limit: MOST as usize,
         })?;
@@ -195,7 +202,7 @@ impl<T, N: Names> Ring<T, N> {
         T: Send,
     {
         if self.slots.is_empty() {
-            *self = Self::with_capacity(heap, LEAST)?;
+            *self = Self::for_runs(heap, 0)?;
             return Ok(());
         }
         if self.count == MOST {
@@ -306,15 +313,16 @@ impl<T, N: Names> Ring<T, N> {
         *self = Self::new();
     }
 
-    /// Leaves only as many slots as are needed, unless that is refused. May move objects.
+    /// Leaves only as many slots as a ring has that was made for the runs, unless that is refused.
+    /// May move objects.
     pub(super) fn shrink<H: ByteHeap<Names = N>>(&mut self, heap: &mut H) -> Result<(), Refused>
     where
         T: Send,
     {
-        if self.slots.len() <= self.len().max(LEAST).next_power_of_two() {
+        if most_slots(self.len()).is_none_or(|slots| self.slots.len() <= slots) {
             return Ok(());
         }
-        let mut shorter = Self::with_capacity(heap, self.len())?;
+        let mut shorter = Self::for_runs(heap, self.len())?;
         while !self.is_empty() {
             let run = self.pop_front(heap);
             shorter.push_back(heap, run);
@@ -342,11 +350,12 @@ impl<T, N: Names> Ring<T, N> {
             self.move_one(heap);
         }
         // R2: at most b runs, or there are b slots: so the lower place of each is free.
+        // The slots above stay: runs that are added later need them.
         let base = self.base();
-        while self.slots.len() > base {
-            let run = self.slots.pop(heap).expect("a slot");
+        for slot in base..self.slots.len() {
+            let run = self.take(heap, slot);
             if !run.is_empty() {
-                self.put(heap, self.slots.len() - base, run);
+                self.put(heap, slot - base, run);
             }
         }
         let first = self.first as usize & (base - 1);
@@ -406,5 +415,91 @@ impl<T, N: Names> Ring<T, N> {
             "a run that is not in the ring",
             self.len(),
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate alloc;
+
+    use alloc::vec;
+    use core::mem::MaybeUninit;
+
+    use surefit_compact::{Config, Heap};
+
+    use super::{LEAST, Ring, STEPS, most_slots};
+    use crate::Checked;
+    use crate::storage::Run;
+
+    static CONFIG: Config = Config::DEFAULT;
+
+    fn add(ring: &mut Ring<u16, Checked>, heap: &mut Heap<'_>, at_front: bool, number: u16) {
+        let before = ring.slots.len();
+        ring.make_room(heap).expect("room");
+        let added = ring.slots.len() - before;
+        assert!(
+            added <= STEPS.max(LEAST),
+            "{added} slots for run {}",
+            ring.len()
+        );
+        let mut run = Run::with_capacity(heap, 1).expect("room");
+        run.push_back(heap, number);
+        match at_front {
+            true => ring.push_front(heap, run),
+            false => ring.push_back(heap, run),
+        }
+    }
+
+    fn remove(ring: &mut Ring<u16, Checked>, heap: &mut Heap<'_>, at_front: bool) {
+        let mut run = match at_front {
+            true => ring.pop_front(heap),
+            false => ring.pop_back(heap),
+        };
+        assert!(run.pop_back(heap).is_some());
+        run.free(heap);
+    }
+
+    /// What the bound of the first lines says, whatever was done before.
+    #[test]
+    fn a_run_that_is_added_adds_four_slots_at_most() {
+        let mut memory = vec![MaybeUninit::uninit(); 1 << 20];
+        let mut heap: Heap<'_> = Heap::new(&mut memory, &CONFIG).expect("large enough");
+        for way in 0..9_u16 {
+            let (change, at_front) = (way % 3, way / 3 == 1);
+            for len in 0..100 {
+                let (mut ring, mut most) = (Ring::new(), 0);
+                while ring.len() < len {
+                    add(&mut ring, &mut heap, at_front, way);
+                }
+                match change {
+                    0 => ring.shrink(&mut heap).expect("room"),
+                    1 => drop(ring.iter_mut(&heap)),
+                    _ if !ring.is_empty() => {
+                        let mut copy = Ring::for_runs(&heap, len).expect("room");
+                        while !ring.is_empty() {
+                            let run = ring.pop_front(&heap);
+                            copy.push_back(&heap, run);
+                        }
+                        ring.free(&mut heap);
+                        ring = copy;
+                    }
+                    _ => {}
+                }
+                for number in 0..len as u16 {
+                    add(&mut ring, &mut heap, way / 3 == 2, number);
+                    if change == 1 {
+                        drop(ring.iter_mut(&heap));
+                    }
+                    most = most.max(ring.len());
+                    assert_eq!(ring.check(&heap), Ok(()));
+                    assert!(most_slots(most).is_some_and(|slots| ring.slots.len() <= slots));
+                }
+                while !ring.is_empty() {
+                    remove(&mut ring, &mut heap, len % 2 == 0);
+                }
+                ring.free(&mut heap);
+            }
+        }
+        assert_eq!(heap.live_blocks().count(), 0);
     }
 }
