@@ -21,12 +21,14 @@
 //! | `replay` | recordings of arbitrary bytes, replayed in nine spaces |
 //! | `trace_reader` | the readers of trace files on arbitrary bytes |
 //! | `graph_reader` | the reader of object graphs on arbitrary bytes, beside a model of what lives |
+//! | `class_file` | the Java machine on changed class files, and on jars of arbitrary bytes |
 //! | `writers` | the writers of both formats on events and steps that break every rule |
 //!
 //! Run one from the workspace's root: `cargo +nightly fuzz run heap`.
 
 pub mod arena;
 pub mod branded;
+pub mod class_file;
 pub mod collections;
 pub mod config;
 pub mod contiguous;

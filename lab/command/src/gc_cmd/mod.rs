@@ -1,5 +1,7 @@
 //! `surefit gc`: runs programs on a garbage collector.
 
+#[cfg(feature = "java")]
+pub(crate) mod java;
 #[cfg(feature = "lua")]
 pub(crate) mod lua;
 mod record;
@@ -22,6 +24,14 @@ pub(crate) struct Args {
 /// The programs.
 #[derive(Debug, Subcommand)]
 enum Client {
+    /// Run a Java program on a small virtual machine, in a heap of surefit
+    #[cfg(feature = "java")]
+    #[command(after_help = spaces::help())]
+    Java(java::Args),
+    /// Run a Java program; this command was built without Java
+    #[cfg(not(feature = "java"))]
+    #[command(disable_help_flag = true)]
+    Java(Absent),
     /// Run a Lua script in a heap of surefit; Lua collects only when the heap refuses a request
     #[cfg(feature = "lua")]
     #[command(after_help = surefit_measure::registry::help_of_pointers())]
@@ -37,8 +47,8 @@ enum Client {
     Record(record::Args),
 }
 
-/// The arguments of `gc lua` in a build without Lua.
-#[cfg(not(feature = "lua"))]
+/// The arguments of a machine that is not in this build.
+#[cfg(not(all(feature = "java", feature = "lua")))]
 #[derive(Debug, clap::Args)]
 struct Absent {
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
@@ -51,6 +61,12 @@ struct Absent {
 /// Bad input; an error of the program.
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     match &args.client {
+        #[cfg(feature = "java")]
+        Client::Java(args) => java::run(args),
+        #[cfg(not(feature = "java"))]
+        Client::Java(_) => {
+            anyhow::bail!("this surefit was built without Java: build it with `--features java`")
+        }
         #[cfg(feature = "lua")]
         Client::Lua(args) => lua::run(args),
         #[cfg(not(feature = "lua"))]

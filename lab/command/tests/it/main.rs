@@ -11,6 +11,8 @@ mod demands;
 mod emitted;
 mod experiment;
 mod formats;
+#[cfg(feature = "java")]
+mod gc_java;
 #[cfg(feature = "lua")]
 mod gc_lua;
 mod gc_replay;

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Compiles the class library, the conformance programs and the seven programs into the jars that are committed, and writes what
+# HotSpot says each of them writes. Needs a JDK 17 or later; neither the crate's build nor its tests do.
+#   usage: build.sh            compile, and run on HotSpot
+set -euo pipefail
+cd "$(dirname "$0")"
+command -v javac >/dev/null || { echo "NOT RUN: the class library (no javac: apt-get install openjdk-17-jdk-headless)"; exit 0; }
+
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+flags=(-nowarn -Xlint:none -proc:none -g:source,lines -encoding UTF-8 --release 8)
+mkdir "$out/library" "$out/programs"
+find library -name '*.java' | sort | xargs javac "${flags[@]}" -d "$out/library" 2>&1 | grep -v '^Note:\|^warning: \[options\]\|^[0-9]* warning' || true
+javac "${flags[@]}" -d "$out/programs" conformance/*.java programs/*.java 2>&1 |
+  grep -v '^Note:\|^warning: \[options\]\|^[0-9]* warning' || true
+
+# The same files in the same order with the same date: the jars differ only if a class does.
+for jar in library programs; do
+  (cd "$out/$jar" && find . -type f | sort | sed 's,^\./,,' >"$out/$jar.list")
+  rm -f "$jar.jar"
+  (cd "$out/$jar" && jar --create --file "$out/$jar.jar" --no-manifest --date=2020-01-01T00:00:00Z "@$out/$jar.list")
+  mv "$out/$jar.jar" "$jar.jar"
+done
+
+mkdir -p expected
+for source in conformance/*.java programs/*.java; do
+  name=$(basename "$source" .java)
+  java -Xmx32m -Xss512k -cp programs.jar "$name" >"expected/$name.txt" 2>"$out/err" || { cat "$out/err"; exit 1; }
+done
+ls -l library.jar programs.jar

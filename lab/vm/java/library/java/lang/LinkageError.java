@@ -1,0 +1,9 @@
+package java.lang;
+
+public class LinkageError extends Error {
+    public LinkageError() {}
+
+    public LinkageError(String message) {
+        super(message);
+    }
+}

@@ -1,0 +1,73 @@
+package java.lang;
+
+public class Throwable implements java.io.Serializable {
+    private String message;
+    private Throwable cause;
+    private int[] trace;
+
+    public Throwable() {
+        fillInStackTrace();
+    }
+
+    public Throwable(String message) {
+        fillInStackTrace();
+        this.message = message;
+    }
+
+    public Throwable(String message, Throwable cause) {
+        fillInStackTrace();
+        this.message = message;
+        this.cause = cause;
+    }
+
+    public Throwable(Throwable cause) {
+        fillInStackTrace();
+        this.message = cause == null ? null : cause.toString();
+        this.cause = cause;
+    }
+
+    public native Throwable fillInStackTrace();
+    private static native String call0(int method, int instruction);
+
+    public String getMessage() {
+        return message;
+    }
+
+    public String getLocalizedMessage() {
+        return getMessage();
+    }
+
+    public Throwable getCause() {
+        return cause;
+    }
+
+    public Throwable initCause(Throwable cause) {
+        this.cause = cause;
+        return this;
+    }
+
+    public final void addSuppressed(Throwable other) {}
+
+    public String toString() {
+        String text = getLocalizedMessage(), name = getClass().getName();
+        return text == null ? name : name + ": " + text;
+    }
+
+    public void printStackTrace() {
+        print("");
+    }
+
+    private void print(String before) {
+        System.err.println(before + this);
+        for (int i = 0; trace != null && i + 1 < trace.length; i += 2) {
+            System.err.println("\tat " + call0(trace[i], trace[i + 1]));
+        }
+        if (cause != null && cause != this) {
+            cause.print("Caused by: ");
+        }
+    }
+
+    static void uncaught(Throwable thrown) {
+        thrown.print("Exception in thread \"main\" ");
+    }
+}

@@ -1,0 +1,6 @@
+package java.util;
+
+public interface Comparator<T> {
+    int compare(T a, T b);
+    boolean equals(Object other);
+}

@@ -1,0 +1,9 @@
+package java.util;
+
+public class EmptyStackException extends RuntimeException {
+    public EmptyStackException() {}
+
+    public EmptyStackException(String message) {
+        super(message);
+    }
+}

@@ -1,0 +1,6 @@
+package java.util;
+
+public interface Enumeration<E> {
+    boolean hasMoreElements();
+    E nextElement();
+}

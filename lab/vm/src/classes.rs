@@ -1,0 +1,471 @@
+//! Classes, as they run: loaded by name at first use, laid out, and found again by number.
+//!
+//! The class library comes first, then the program. An array's class is made when it is named.
+//! What a class file gets wrong is found here, or when its code is decoded.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use crate::classfile::{ClassFile, CodeFile, Member, Parsed};
+use crate::decode::SharedCode;
+use crate::descriptor::{Kind, Signature};
+use crate::program::Program;
+use crate::stop::Refusal;
+use crate::world::{HEADER, Shape, Slot, World};
+
+/// The number of a class; less than 65536.
+pub(crate) type ClassId = u32;
+
+/// The number of a method.
+pub(crate) type MethodId = u32;
+
+/// `java/lang/Object`, the first class that is loaded.
+pub(crate) const OBJECT: ClassId = 0;
+
+pub(crate) const STATIC: u16 = 0x0008;
+pub(crate) const PRIVATE: u16 = 0x0002;
+pub(crate) const NATIVE: u16 = 0x0100;
+pub(crate) const INTERFACE: u16 = 0x0200;
+pub(crate) const ABSTRACT: u16 = 0x0400;
+
+/// Superclasses behind each other, and dimensions of an array, at most.
+const DEEPEST: u32 = 255;
+
+/// A class.
+#[derive(Debug)]
+pub(crate) struct Class {
+    pub(crate) name: Rc<str>,
+    /// `None` for arrays.
+    pub(crate) file: Option<Rc<ClassFile>>,
+    pub(crate) flags: u16,
+    pub(crate) superclass: Option<ClassId>,
+    /// From `Object` to the class itself.
+    pub(crate) supers: Vec<ClassId>,
+    /// All that it implements, itself included if it is one.
+    pub(crate) interfaces: Vec<ClassId>,
+    pub(crate) fields: Vec<Field>,
+    /// Those that it declares.
+    pub(crate) methods: Vec<MethodId>,
+    pub(crate) table: Vec<MethodId>,
+    /// Words of an object.
+    pub(crate) words: u32,
+    /// What an array has.
+    pub(crate) element: Option<Element>,
+    pub(crate) state: State,
+    /// The root that holds the object that stands for this class.
+    pub(crate) mirror: Option<u32>,
+}
+
+/// How far a class is initialised.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    Loaded,
+    Running,
+    Ready,
+    Failed,
+}
+
+/// What an array has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Element {
+    Class(ClassId),
+    /// The letter of a descriptor.
+    Primitive(u8),
+}
+
+/// A field.
+#[derive(Debug)]
+pub(crate) struct Field {
+    pub(crate) name: Rc<str>,
+    pub(crate) descriptor: Rc<str>,
+    pub(crate) kind: Kind,
+    pub(crate) is_static: bool,
+    /// The word in an object, or the number of the static.
+    pub(crate) place: u32,
+}
+
+/// A method.
+#[derive(Debug)]
+pub(crate) struct Method {
+    pub(crate) class: ClassId,
+    pub(crate) name: Rc<str>,
+    pub(crate) descriptor: Rc<str>,
+    pub(crate) flags: u16,
+    /// Slots of the arguments, `this` included.
+    pub(crate) arguments: u16,
+    pub(crate) results: u16,
+    /// Its place in the table of its class; `None` if it is not called by a table.
+    pub(crate) place: Option<u32>,
+    pub(crate) body: Body,
+}
+
+/// What a call runs.
+#[derive(Clone, Debug)]
+pub(crate) enum Body {
+    Abstract,
+    /// A function of the machine that was not called yet.
+    Native,
+    /// Such a function, by its number.
+    Function(usize),
+    /// Code that was not called yet.
+    File(Rc<CodeFile>),
+    Code(SharedCode),
+}
+
+/// All classes.
+#[derive(Debug)]
+pub(crate) struct Classes<'p> {
+    program: &'p Program,
+    names: HashMap<Rc<str>, ClassId>,
+    pub(crate) all: Vec<Class>,
+    pub(crate) methods: Vec<Method>,
+}
+
+impl<'p> Classes<'p> {
+    pub(crate) fn new(program: &'p Program) -> Self {
+        Self {
+            program,
+            names: HashMap::new(),
+            all: Vec::new(),
+            methods: Vec::new(),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, class: ClassId) -> &Class {
+        &self.all[class as usize]
+    }
+
+    #[inline]
+    pub(crate) fn method(&self, method: MethodId) -> &Method {
+        &self.methods[method as usize]
+    }
+
+    /// The class of a name: `java/lang/String`, `[I`, `[[Ljava/lang/String;`.
+    pub(crate) fn load(&mut self, world: &mut World, name: &str) -> Result<ClassId, Refusal> {
+        self.load_at(world, name, 0)
+    }
+
+    fn load_at(&mut self, world: &mut World, name: &str, depth: u32) -> Result<ClassId, Refusal> {
+        if let Some(&class) = self.names.get(name) {
+            return Ok(class);
+        }
+        if depth > DEEPEST || self.all.len() >= usize::from(u16::MAX) {
+            let what = "it has too many superclasses, or itself; or there are 65535 classes";
+            return Err(Refusal::damaged(name, what));
+        }
+        let class = match name.strip_prefix('[') {
+            Some(element) => self.array(world, name, element, depth)?,
+            None => self.parsed(world, name, depth)?,
+        };
+        let id = self.all.len() as ClassId;
+        debug_assert_eq!(world.shapes.len(), self.all.len() + 1);
+        self.names.insert(class.name.clone(), id);
+        self.all.push(class);
+        Ok(id)
+    }
+
+    /// The class of an array; its shape is the last of the world's afterwards.
+    fn array(
+        &mut self,
+        world: &mut World,
+        name: &str,
+        element: &str,
+        depth: u32,
+    ) -> Result<Class, Refusal> {
+        let element = match element.as_bytes() {
+            [letter @ (b'B' | b'C' | b'D' | b'F' | b'I' | b'J' | b'S' | b'Z')] => {
+                Element::Primitive(*letter)
+            }
+            [b'L', name @ .., b';'] => {
+                let name = std::str::from_utf8(name).expect("a part of a text");
+                Element::Class(self.load_at(world, name, depth + 1)?)
+            }
+            [b'[', ..] => Element::Class(self.load_at(world, element, depth + 1)?),
+            _ => return Err(Refusal::damaged(name, "it is no class of an array")),
+        };
+        let interfaces = ["java/lang/Cloneable", "java/io/Serializable"];
+        let [cloneable, serializable] = interfaces.map(|name| self.load_at(world, name, depth + 1));
+        let interfaces = vec![cloneable?, serializable?];
+        world.shapes.push(match element {
+            Element::Class(_) => Shape::References,
+            Element::Primitive(letter) => Shape::Data(match letter {
+                b'B' | b'Z' => 0,
+                b'C' | b'S' => 1,
+                b'I' | b'F' => 2,
+                _ => 3,
+            }),
+        });
+        let id = self.all.len() as ClassId;
+        Ok(Class {
+            name: name.into(),
+            file: None,
+            flags: 0,
+            superclass: Some(OBJECT),
+            supers: vec![OBJECT, id],
+            interfaces,
+            fields: Vec::new(),
+            methods: Vec::new(),
+            table: self.get(OBJECT).table.clone(),
+            words: 0,
+            element: Some(element),
+            state: State::Ready,
+            mirror: None,
+        })
+    }
+
+    fn parsed(&mut self, world: &mut World, name: &str, depth: u32) -> Result<Class, Refusal> {
+        let damaged = |what| Refusal::damaged(name, what);
+        let bytes = self.program.class(name)?;
+        let file = ClassFile::parse(&bytes).map_err(damaged)?;
+        if *file.name != *name {
+            return Err(damaged("it has another name than its file"));
+        }
+        let superclass = match &file.superclass {
+            Some(name) => Some(self.load_at(world, name, depth + 1)?),
+            None if self.all.is_empty() => None,
+            None => return Err(damaged("it has no superclass")),
+        };
+        let mut interfaces = Vec::new();
+        for name in &file.interfaces {
+            let interface = self.load_at(world, name, depth + 1)?;
+            interfaces.push(interface);
+        }
+        let parent = superclass.map(|superclass| self.get(superclass));
+        let are_kinds = parent
+            .is_none_or(|parent| parent.element.is_none() && parent.flags & INTERFACE == 0)
+            && interfaces
+                .iter()
+                .all(|&id| self.get(id).flags & INTERFACE != 0);
+        if !are_kinds {
+            return Err(damaged("a superclass is none, or an interface is none"));
+        }
+        let class = Layout {
+            classes: self,
+            file: Rc::new(file),
+            superclass,
+            interfaces,
+        };
+        class.build(world).map_err(damaged)
+    }
+
+    /// Whether objects of a class may stand where the other one is named.
+    pub(crate) fn is_a(&self, class: ClassId, wanted: ClassId) -> bool {
+        class == wanted || self.is_a_of_other(class, wanted)
+    }
+
+    fn is_a_of_other(&self, class: ClassId, wanted: ClassId) -> bool {
+        let (is, target) = (self.get(class), self.get(wanted));
+        if target.flags & INTERFACE != 0 {
+            return is.interfaces.contains(&wanted);
+        }
+        match (is.element, target.element) {
+            (Some(Element::Class(is)), Some(Element::Class(wanted))) => self.is_a(is, wanted),
+            (_, Some(_)) => false,
+            (_, None) => is.supers.get(target.supers.len() - 1) == Some(&wanted),
+        }
+    }
+
+    /// Whether an object has the words of a class: it is of this class or of one below it.
+    #[inline(always)]
+    pub(crate) fn is_below(&self, class: ClassId, above: ClassId) -> bool {
+        class == above || {
+            let depth = self.get(above).supers.len() - 1;
+            self.get(class).supers.get(depth) == Some(&above)
+        }
+    }
+
+    /// The field that code of this class means.
+    pub(crate) fn find_field(&self, class: ClassId, member: &Member) -> Option<(ClassId, &Field)> {
+        let supers = self.get(class).supers.iter().rev();
+        let all = supers.chain(&self.get(class).interfaces);
+        all.copied().find_map(|class| {
+            let mut fields = self.get(class).fields.iter();
+            let found = fields.find(|f| f.name == member.name && f.descriptor == member.descriptor);
+            found.map(|field| (class, field))
+        })
+    }
+
+    /// The method that code means: of the class, its superclasses, its interfaces.
+    pub(crate) fn find_method(
+        &self,
+        class: ClassId,
+        name: &str,
+        descriptor: &str,
+    ) -> Option<MethodId> {
+        let supers = self.get(class).supers.iter().rev();
+        let in_classes = supers
+            .copied()
+            .find_map(|class| self.declared(class, name, descriptor));
+        in_classes.or_else(|| self.find_default(class, name, descriptor))
+    }
+
+    /// The method that a class itself declares.
+    pub(crate) fn declared(
+        &self,
+        class: ClassId,
+        name: &str,
+        descriptor: &str,
+    ) -> Option<MethodId> {
+        let mut methods = self.get(class).methods.iter().copied();
+        methods.find(|&id| {
+            let method = self.method(id);
+            *method.name == *name && *method.descriptor == *descriptor
+        })
+    }
+
+    /// The method of an interface: one with code if there is one, of the interface that is below
+    /// the others.
+    fn find_default(&self, class: ClassId, name: &str, descriptor: &str) -> Option<MethodId> {
+        let interfaces = self.get(class).interfaces.iter();
+        let found = interfaces.filter_map(|&id| self.declared(id, name, descriptor));
+        let found = found.filter(|&id| self.method(id).flags & (STATIC | PRIVATE) == 0);
+        found.max_by_key(|&id| {
+            let method = self.method(id);
+            let has_code = method.flags & ABSTRACT == 0;
+            (has_code, self.get(method.class).interfaces.len())
+        })
+    }
+
+    /// The method that an object of a class runs when the method of an interface is called.
+    pub(crate) fn implementation(&self, class: ClassId, method: MethodId) -> Option<MethodId> {
+        let method = self.method(method);
+        let supers = self.get(class).supers.iter().rev();
+        let mut in_classes =
+            supers.filter_map(|&id| self.declared(id, &method.name, &method.descriptor));
+        let found = in_classes.find(|&id| self.method(id).flags & (STATIC | PRIVATE) == 0);
+        found.or_else(|| self.find_default(class, &method.name, &method.descriptor))
+    }
+}
+
+/// A class that is being laid out.
+struct Layout<'c, 'p> {
+    classes: &'c mut Classes<'p>,
+    file: Rc<ClassFile>,
+    superclass: Option<ClassId>,
+    interfaces: Vec<ClassId>,
+}
+
+impl Layout<'_, '_> {
+    fn build(mut self, world: &mut World) -> Parsed<Class> {
+        let id = self.classes.all.len() as ClassId;
+        let fields = self.fields(world)?;
+        let (methods, table) = self.methods(id)?;
+        let parent = self.superclass.map(|id| self.classes.get(id));
+        let mut supers = parent.map_or_else(Vec::new, |parent| parent.supers.clone());
+        supers.push(id);
+        let mut interfaces = parent.map_or_else(Vec::new, |parent| parent.interfaces.clone());
+        for &interface in &self.interfaces {
+            interfaces.extend(&self.classes.get(interface).interfaces);
+        }
+        if self.file.flags & INTERFACE != 0 {
+            interfaces.push(id);
+        }
+        interfaces.sort_unstable();
+        interfaces.dedup();
+        let above = parent.map_or(HEADER, |parent| parent.words);
+        let own = fields.iter().filter(|field| !field.is_static);
+        let words = above + own.map(|field| u32::from(field.kind.words())).sum::<u32>();
+        Ok(Class {
+            name: self.file.name.clone(),
+            flags: self.file.flags,
+            superclass: self.superclass,
+            supers,
+            interfaces,
+            fields,
+            methods,
+            table,
+            words,
+            element: None,
+            state: State::Loaded,
+            mirror: None,
+            file: Some(self.file),
+        })
+    }
+
+    /// Gives each field its place, and pushes the shape of the class.
+    fn fields(&self, world: &mut World) -> Parsed<Vec<Field>> {
+        let parent = self.superclass.map(|id| self.classes.get(id));
+        let mut word = parent.map_or(HEADER, |parent| parent.words);
+        let mut references = match self.superclass.map(|id| &world.shapes[id as usize]) {
+            Some(Shape::Object(words)) => words.to_vec(),
+            _ => Vec::new(),
+        };
+        let mut fields = Vec::new();
+        let first_static = world.statics.len();
+        for file in &self.file.fields {
+            let kind = Kind::of(&file.descriptor)?;
+            let is_static = file.flags & STATIC != 0;
+            let place = if is_static {
+                world.statics.len() as u32
+            } else {
+                word
+            };
+            match kind {
+                Kind::Reference if is_static => world.statics.push(Slot::NULL),
+                _ if is_static => {
+                    let new = world.statics.len() + usize::from(kind.words());
+                    world.statics.resize(new, Slot::default());
+                }
+                Kind::Reference => references.push(word),
+                _ => {}
+            }
+            if !is_static {
+                word += u32::from(kind.words());
+            }
+            fields.push(Field {
+                name: file.name.clone(),
+                descriptor: file.descriptor.clone(),
+                kind,
+                is_static,
+                place,
+            });
+        }
+        debug_assert!(first_static <= world.statics.len());
+        world.shapes.push(Shape::Object(references.into()));
+        Ok(fields)
+    }
+
+    /// Makes the methods, and the table by which they are called.
+    fn methods(&mut self, id: ClassId) -> Parsed<(Vec<MethodId>, Vec<MethodId>)> {
+        let parent = self.superclass.map(|id| self.classes.get(id));
+        let mut table = parent.map_or_else(Vec::new, |parent| parent.table.clone());
+        let mut methods = Vec::new();
+        for file in &self.file.methods {
+            let signature = Signature::of(&file.descriptor)?;
+            let method = self.classes.methods.len() as MethodId;
+            let is_virtual = file.flags & (STATIC | PRIVATE) == 0
+                && !file.name.starts_with('<')
+                && self.file.flags & INTERFACE == 0;
+            let place = is_virtual.then(|| {
+                let overridden = table.iter().position(|&id| {
+                    let other = self.classes.method(id);
+                    other.name == file.name && other.descriptor == file.descriptor
+                });
+                let place = overridden.unwrap_or(table.len());
+                match table.get_mut(place) {
+                    Some(entry) => *entry = method,
+                    None => table.push(method),
+                }
+                place as u32
+            });
+            let body = match &file.code {
+                Some(code) => Body::File(code.clone()),
+                None if file.flags & NATIVE != 0 => Body::Native,
+                None => Body::Abstract,
+            };
+            self.classes.methods.push(Method {
+                class: id,
+                name: file.name.clone(),
+                descriptor: file.descriptor.clone(),
+                flags: file.flags,
+                arguments: signature.arguments + u16::from(file.flags & STATIC == 0),
+                results: signature.results(),
+                place,
+                body,
+            });
+            methods.push(method);
+        }
+        Ok((methods, table))
+    }
+}

@@ -1,0 +1,284 @@
+//! Calls, returns, and the initialisation of classes.
+
+use surefit_gc::Object;
+
+use crate::classes::{ABSTRACT, Body, ClassId, MethodId, STATIC, State};
+use crate::classfile::Constant;
+use crate::decode::{SharedCode, decode};
+use crate::native;
+use crate::ops;
+use crate::stop::{Refusal, Trap};
+use crate::vm::{FOUND, Frame, Vm};
+use crate::world::Slot;
+
+/// Slots that stay free behind the last frame: results, and what was thrown.
+const SPARE: usize = 16;
+
+/// Frames at most.
+const DEEPEST: usize = 1 << 15;
+
+impl Vm<'_> {
+    /// Counts a branch or a call.
+    #[inline(always)]
+    pub(super) fn step(&mut self) -> Result<(), Trap> {
+        self.steps -= 1;
+        if self.steps == 0 {
+            return Err(Refusal::Endless.into());
+        }
+        Ok(())
+    }
+
+    /// Calls a method, whose arguments are on the stack: its frame is the last one afterwards, or
+    /// its result is on the stack.
+    pub(super) fn call(&mut self, id: MethodId) -> Result<(), Trap> {
+        self.step()?;
+        let method = self.classes.method(id);
+        let arguments = usize::from(method.arguments);
+        match &method.body {
+            Body::Code(code) => {
+                let code = code.clone();
+                self.enter(id, code, arguments, None)
+            }
+            Body::Function(function) => {
+                let (function, at) = (*function, self.world.top - arguments);
+                let reply = native::call(self, function, at)?;
+                self.world.top = at;
+                self.reply(reply);
+                Ok(())
+            }
+            _ => {
+                self.prepare(id)?;
+                self.call(id)
+            }
+        }
+    }
+
+    fn reply(&mut self, reply: native::Reply) {
+        let at = self.world.top;
+        let slots = match reply {
+            native::Reply::Nothing => 0,
+            native::Reply::One(slot) => {
+                self.world.stack[at] = slot;
+                1
+            }
+            native::Reply::Two(bits) => {
+                self.world.stack[at] = Slot::word(bits as u32);
+                self.world.stack[at + 1] = Slot::word((bits >> 32) as u32);
+                2
+            }
+        };
+        self.world.top = at + slots;
+    }
+
+    /// Makes the frame of a call.
+    fn enter(
+        &mut self,
+        method: MethodId,
+        code: SharedCode,
+        arguments: usize,
+        initialises: Option<ClassId>,
+    ) -> Result<(), Trap> {
+        let base = self.world.top - arguments;
+        let is_room = base + code.frame + SPARE <= self.world.stack.len();
+        if !is_room || self.frames.len() >= DEEPEST {
+            return Err(self.throw("java/lang/StackOverflowError", ""));
+        }
+        self.world.top = base + code.locals;
+        self.world.stack[base + arguments..base + code.locals].fill(Slot::default());
+        self.frames.push(Frame {
+            code,
+            method,
+            base,
+            pc: 0,
+            again: false,
+            initialises,
+        });
+        Ok(())
+    }
+
+    /// Makes a method ready for its first call.
+    fn prepare(&mut self, id: MethodId) -> Result<(), Trap> {
+        let method = self.classes.method(id);
+        let class = self.classes.get(method.class);
+        let full_name = || format!("{}.{}{}", class.name, method.name, method.descriptor);
+        let body = match (&method.body, &class.file) {
+            (Body::File(code), Some(file)) => {
+                let is_wide_enough = method.arguments <= code.max_locals;
+                let decoded = decode(file, code, method.results);
+                let decoded = decoded.and_then(|code| match is_wide_enough {
+                    true => Ok(code),
+                    false => Err("its arguments have no room"),
+                });
+                let decoded = decoded.map_err(|what| {
+                    let what = format!("method {}{}: {what}", method.name, method.descriptor);
+                    Refusal::damaged(&class.name, &what)
+                })?;
+                Body::Code(SharedCode::new(decoded))
+            }
+            (Body::Native, _) => match native::find(&full_name()) {
+                Some(function) => Body::Function(function),
+                None => {
+                    return Err(Refusal::Missing(format!("native method {}", full_name())).into());
+                }
+            },
+            _ => {
+                let name = full_name();
+                return Err(self.throw("java/lang/AbstractMethodError", &name));
+            }
+        };
+        self.classes.methods[id as usize].body = body;
+        Ok(())
+    }
+
+    /// Puts the results of the last frame where its arguments were, and removes it. Returns how
+    /// many slots they are.
+    #[inline(always)]
+    pub(super) fn returned(&mut self, op: u8, sp: usize, base: usize) -> usize {
+        let results = match op {
+            ops::RETURN => 0,
+            ops::RETURN1 => {
+                self.world.stack[base] = self.world.stack[sp - 1];
+                1
+            }
+            _ => {
+                self.world.stack[base] = self.world.stack[sp - 2];
+                self.world.stack[base + 1] = self.world.stack[sp - 1];
+                2
+            }
+        };
+        if let Some(class) = self.frames.pop().and_then(|frame| frame.initialises) {
+            self.classes.all[class as usize].state = State::Ready;
+        }
+        results
+    }
+
+    /// The method that an object runs where a method of an interface is called.
+    #[inline]
+    pub(super) fn implementing(
+        &mut self,
+        this: Object,
+        method: MethodId,
+    ) -> Result<MethodId, Trap> {
+        let class = self.class_of(this);
+        let place = (class.wrapping_mul(31) ^ method) as usize % FOUND;
+        let (of, called, found) = self.found[place];
+        if (of, called) == (class, method) {
+            return Ok(found);
+        }
+        self.implement(class, method, place)
+    }
+
+    #[cold]
+    fn implement(
+        &mut self,
+        class: ClassId,
+        method: MethodId,
+        place: usize,
+    ) -> Result<MethodId, Trap> {
+        let called = self.classes.method(method);
+        let text = format!("{}.{}", self.classes.get(class).name, called.name);
+        if !self.classes.is_a(class, called.class) {
+            return Err(self.throw("java/lang/IncompatibleClassChangeError", &text));
+        }
+        match self.classes.implementation(class, method) {
+            Some(found) if self.classes.method(found).flags & ABSTRACT == 0 => {
+                self.found[place] = (class, method, found);
+                Ok(found)
+            }
+            _ => Err(self.throw("java/lang/AbstractMethodError", &text)),
+        }
+    }
+
+    /// Begins to initialise a class. Whether there are frames to be run before it is ready.
+    ///
+    /// The superclasses come first; an interface has its turn when a static field of it is used.
+    pub(super) fn initialise(&mut self, class: ClassId) -> Result<bool, Trap> {
+        let state = self.classes.get(class).state;
+        if state == State::Failed {
+            let name = self.classes.get(class).name.replace('/', ".");
+            let text = format!("Could not initialize class {name}");
+            return Err(self.throw("java/lang/NoClassDefFoundError", &text));
+        }
+        let mut next = Some(class);
+        let frames = self.frames.len();
+        while let Some(class) = next.filter(|&class| self.classes.get(class).state == State::Loaded)
+        {
+            self.classes.all[class as usize].state = State::Running;
+            self.constants(class)?;
+            match self.classes.declared(class, "<clinit>", "()V") {
+                Some(method) if self.classes.method(method).flags & STATIC != 0 => {
+                    if let Body::File(_) = self.classes.method(method).body {
+                        self.prepare(method)?;
+                    }
+                    let Body::Code(code) = self.classes.method(method).body.clone() else {
+                        let name = self.classes.get(class).name.clone();
+                        return Err(Refusal::damaged(&name, "its <clinit> has no code").into());
+                    };
+                    let entered = self.enter(method, code, 0, Some(class));
+                    if entered.is_err() {
+                        self.classes.all[class as usize].state = State::Failed;
+                    }
+                    entered?;
+                }
+                _ => self.classes.all[class as usize].state = State::Ready,
+            }
+            let this = self.classes.get(class);
+            let is_interface = this.flags & crate::classes::INTERFACE != 0;
+            next = this.superclass.filter(|_| !is_interface);
+        }
+        Ok(self.frames.len() > frames)
+    }
+
+    /// Gives the static fields of a class their constants.
+    fn constants(&mut self, class: ClassId) -> Result<(), Trap> {
+        let Some(file) = self.classes.get(class).file.clone() else {
+            return Ok(());
+        };
+        let damaged = |what| Refusal::damaged(&file.name, what);
+        for (index, field) in file.fields.iter().enumerate() {
+            let Some(constant) = field.constant.filter(|_| field.flags & STATIC != 0) else {
+                continue;
+            };
+            let place = self.classes.get(class).fields[index].place as usize;
+            let words = self.classes.get(class).fields[index].kind.words();
+            let slots = match file.pool.get(constant).map_err(damaged)? {
+                Constant::Word(value) => [Some(Slot::word(*value)), None],
+                Constant::Wide(value) => {
+                    let halves = [*value as u32, (*value >> 32) as u32];
+                    halves.map(|half| Some(Slot::word(half)))
+                }
+                Constant::String(text) => {
+                    let root = self.literal(file.pool.units(*text).map_err(damaged)?)?;
+                    let string = self.world.constants[root as usize];
+                    [Some(Slot::reference(Some(string))), None]
+                }
+                _ => return Err(damaged("a field has a constant of another type").into()),
+            };
+            for (offset, slot) in slots.into_iter().take(words.into()).enumerate() {
+                self.world.statics[place + offset] = slot.unwrap_or_default();
+            }
+        }
+        Ok(())
+    }
+
+    /// Arrays in arrays, of `counts` elements each.
+    pub(super) fn many_arrays(&mut self, class: ClassId, counts: &[i32]) -> Result<Object, Trap> {
+        match counts.iter().find(|&&count| count < 0) {
+            Some(count) => {
+                Err(self.throw("java/lang/NegativeArraySizeException", &count.to_string()))
+            }
+            None => self.new_arrays(class, counts),
+        }
+    }
+
+    /// Runs a static method from the machine itself; its arguments are on the stack.
+    pub(crate) fn run_method(&mut self, method: MethodId) -> Result<(), Trap> {
+        let floor = self.frames.len();
+        let class = self.classes.method(method).class;
+        if self.initialise(class)? {
+            self.run(floor)?;
+        }
+        self.call(method)?;
+        self.run(floor)
+    }
+}

@@ -1,0 +1,43 @@
+//! A small Java virtual machine whose heap is a collector of `surefit-gc`, and nothing beside it.
+//!
+//! It runs class files that `javac --release 8` makes of programs without lambdas, by a loop over
+//! their instructions. README.md says how it is built, and what it refuses.
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | `program`, `jar` | where class files come from |
+//! | `classfile`, `descriptor` | what a class file says |
+//! | `decode`, `ops` | its code, as the interpreter runs it |
+//! | `classes` | classes: their layout, their tables, what a name means |
+//! | `world` | the collector's client: the roots, the references of objects |
+//! | `heap`, `spaces` | any collector over any space |
+//! | `vm` | the machine's state, and the objects that it makes |
+//! | `throw` | exceptions |
+//! | `interpreter` | the loop |
+//! | `native` | what the class library leaves to the machine |
+//! | `run` | a run from the beginning to its end |
+//! | `stop` | why it ends |
+#![forbid(unsafe_code)]
+
+mod classes;
+mod classfile;
+mod decode;
+mod descriptor;
+mod heap;
+mod interpreter;
+mod jar;
+mod native;
+mod ops;
+mod program;
+mod run;
+mod spaces;
+mod stop;
+mod throw;
+mod vm;
+mod world;
+
+pub use program::Program;
+pub use run::{Call, Least, Ran, least_heap, run};
+pub use spaces::Collecting;
+pub use stop::Refusal;
+pub use surefit_clients::java::Space;

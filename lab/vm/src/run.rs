@@ -1,0 +1,200 @@
+//! A run: a program, a heap, an end. And the smallest heap in which it runs.
+
+use std::io::{Write, sink};
+use std::mem::MaybeUninit;
+
+use surefit_clients::bisect::Boundary;
+use surefit_clients::java::Space;
+use surefit_core::Corruption;
+use surefit_freelist::Counters;
+use surefit_gc::Totals;
+
+use crate::classes::{Classes, STATIC};
+use crate::heap::Heap;
+use crate::program::Program;
+use crate::spaces::{Collecting, begin};
+use crate::stop::{Refusal, Trap};
+use crate::vm::{Output, Vm};
+use crate::world::{ARRAY_HEADER, Slot};
+
+/// What is run, and on which heap.
+#[derive(Clone, Copy, Debug)]
+pub struct Call<'c> {
+    /// The class files.
+    pub program: &'c Program,
+    /// The class whose `main` is run: `Main`, `game/Main`.
+    pub main: &'c str,
+    /// What it is given.
+    pub arguments: &'c [String],
+    /// The space in which objects lie.
+    pub space: &'c Space,
+    /// When the collector works.
+    pub collecting: Collecting,
+    /// How many branches and calls it may take; `u64::MAX` for as many as it likes.
+    pub steps: u64,
+}
+
+/// A program that ran.
+#[derive(Clone, Copy, Debug)]
+pub struct Ran {
+    /// Its exit status: 0, what it gave to `System.exit`, or 1 if an exception was not caught.
+    pub status: i32,
+    /// Whether there was no room for an object, which a program may catch.
+    pub was_full: bool,
+    /// What the collector did; times are in nanoseconds.
+    pub totals: Totals,
+    /// What free lists did.
+    pub counters: Counters,
+    /// Classes that were loaded.
+    pub classes: usize,
+}
+
+/// Runs a program in a region. All of the region is the heap, tables included; classes and the
+/// stack lie beside it.
+///
+/// # Errors
+/// What the machine does not run; the region is too small to begin in; `out` cannot be written.
+///
+/// # Panics
+/// If the heap is damaged afterwards, which is a fault of the collector.
+pub fn run(
+    call: &Call<'_>,
+    region: &mut [MaybeUninit<u8>],
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> Result<Ran, Refusal> {
+    let mut heap = begin(call.space, call.collecting, region).map_err(Refusal::NoRoom)?;
+    let output = Output { out, err };
+    let (status, was_full, classes) = machine(call, &mut *heap, output)?;
+    let sound: Result<(), Corruption> = heap.check();
+    assert_eq!(sound, Ok(()), "the heap is damaged");
+    Ok(Ran {
+        status,
+        was_full,
+        totals: heap.totals(),
+        counters: heap.counters(),
+        classes,
+    })
+}
+
+/// Runs the program; its status, whether the heap was full, and how many classes there were.
+fn machine<'v>(
+    call: &'v Call<'_>,
+    heap: &'v mut dyn Heap,
+    output: Output<'v>,
+) -> Result<(i32, bool, usize), Refusal> {
+    let refused = |trap| match trap {
+        Trap::Refused(refusal) => *refusal,
+        _ => Refusal::Missing("what the machine begins with".to_owned()),
+    };
+    let mut vm = Vm::new(heap, Classes::new(call.program), output).map_err(refused)?;
+    vm.steps = call.steps.max(1);
+    let ended = begin_main(&mut vm, call);
+    let status = match ended {
+        Ok(()) => 0,
+        Err(Trap::Exit(status)) => status,
+        Err(Trap::Refused(refusal)) => return Err(*refusal),
+        Err(Trap::Thrown) => {
+            uncaught(&mut vm)?;
+            1
+        }
+    };
+    vm.output.out.flush()?;
+    vm.output.err.flush()?;
+    Ok((status, vm.was_full, vm.classes.all.len()))
+}
+
+fn begin_main(vm: &mut Vm<'_>, call: &Call<'_>) -> Result<(), Trap> {
+    let class = vm.load(call.main)?;
+    let main = vm
+        .classes
+        .find_method(class, "main", "([Ljava/lang/String;)V");
+    let main = main.filter(|&main| vm.classes.method(main).flags & STATIC != 0);
+    let missing = || Refusal::Missing(format!("method {}.main(String[])", call.main));
+    let main = main.ok_or_else(missing)?;
+    let strings = vm.load("[Ljava/lang/String;")?;
+    let array = vm.new_array(strings, call.arguments.len() as i32)?;
+    vm.push(Slot::reference(Some(array)));
+    for (index, argument) in call.arguments.iter().enumerate() {
+        let text: Vec<u16> = argument.encode_utf16().collect();
+        let string = vm.new_string(&text)?;
+        vm.heap
+            .store(array, ARRAY_HEADER + index as u32, Some(string));
+    }
+    vm.run_method(main)
+}
+
+/// Writes an exception that nobody caught.
+fn uncaught(vm: &mut Vm<'_>) -> Result<(), Refusal> {
+    let Some(thrown) = vm.world.thrown.take() else {
+        return Ok(());
+    };
+    vm.world.top = 0;
+    vm.push(Slot::reference(Some(thrown)));
+    let class = vm.class_of(thrown);
+    let name = vm.classes.get(class).name.replace('/', ".");
+    let throwable = vm.known.throwable;
+    let method = vm
+        .classes
+        .declared(throwable, "uncaught", "(Ljava/lang/Throwable;)V");
+    let method = method.ok_or_else(|| Refusal::Missing("Throwable.uncaught".to_owned()))?;
+    match vm.run_method(method) {
+        Err(Trap::Refused(refusal)) => Err(*refusal),
+        // There was no room even for the words: the machine says them.
+        Err(_) => Ok(writeln!(
+            vm.output.err,
+            "Exception in thread \"main\" {name}"
+        )?),
+        Ok(()) => Ok(()),
+    }
+}
+
+/// The smallest heap, to within a sixty-fourth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Least {
+    /// Bytes of a heap in which the program ran and was never short of room.
+    pub bytes: usize,
+    /// The number of runs that this took.
+    pub runs: u32,
+}
+
+/// The least heap that is tried.
+const SMALLEST: usize = 32 << 10;
+
+/// Finds the smallest heap in which a program runs without an `OutOfMemoryError`, to within a
+/// sixty-fourth: one boundary between heaps that suffice and heaps that do not. `region` is the
+/// largest that is tried; `None` if it does not suffice. What the program writes is dropped.
+///
+/// # Errors
+/// As [`run`], but for the want of room.
+///
+/// # Panics
+/// As [`run`].
+pub fn least_heap(
+    call: &Call<'_>,
+    region: &mut [MaybeUninit<u8>],
+) -> Result<Option<Least>, Refusal> {
+    let mut runs = 0;
+    let mut suffices = |bytes: usize, region: &mut [MaybeUninit<u8>]| {
+        runs += 1;
+        match run(call, &mut region[..bytes], &mut sink(), &mut sink()) {
+            Ok(ran) => Ok(!ran.was_full),
+            Err(Refusal::NoRoom(_)) => Ok(false),
+            Err(other) => Err(other),
+        }
+    };
+    let (mut below, mut above) = (0, SMALLEST.min(region.len()));
+    while !suffices(above, region)? {
+        if above == region.len() {
+            return Ok(None);
+        }
+        below = above;
+        above = (2 * above).min(region.len());
+    }
+    let boundary = Boundary { below, above };
+    let found = boundary.narrowed(8, |above| above / 64, |bytes| suffices(bytes, region))?;
+    Ok(Some(Least {
+        bytes: found.above,
+        runs,
+    }))
+}

@@ -1,0 +1,212 @@
+//! Programs that write the same as on HotSpot: `java/expected/` has what that wrote.
+
+use std::fs;
+use std::mem::MaybeUninit;
+use std::path::{Path, PathBuf};
+
+use surefit_clients::lists::{Finds, Lists, MERGES};
+use surefit_gc::CompactFit;
+use surefit_vm::{Call, Collecting, Program, Ran, Refusal, Space, least_heap, run};
+
+const CONFORMANCE: [&str; 7] = [
+    "Arithmetic",
+    "Arrays2",
+    "Dispatch",
+    "Exceptions",
+    "Initialisation",
+    "Memory",
+    "Texts",
+];
+
+/// Programs, each with a heap in which it is collected often.
+const PROGRAMS: [(&str, usize); 3] = [
+    ("Compress", 2 << 20),
+    ("Database", 1 << 20),
+    ("Raytrace", 512 << 10),
+];
+
+fn java() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("java")
+}
+
+fn programs() -> Program {
+    Program::open(&java().join("programs.jar")).expect("a jar")
+}
+
+fn expected(name: &str) -> String {
+    let file = java().join("expected").join(format!("{name}.txt"));
+    fs::read_to_string(&file).expect("what HotSpot wrote")
+}
+
+fn usual() -> Space {
+    Space::Segregated(Lists::usual(Finds::Bitmap, MERGES[2]))
+}
+
+/// Runs a program; what it wrote, on both streams.
+fn ran(
+    program: &Program,
+    main: &str,
+    (space, collecting): (&Space, Collecting),
+    bytes: usize,
+) -> (Result<Ran, Refusal>, String, String) {
+    let call = Call {
+        program,
+        main,
+        arguments: &[],
+        space,
+        collecting,
+        steps: u64::MAX,
+    };
+    let mut region = vec![MaybeUninit::uninit(); bytes];
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let ran = run(&call, &mut region, &mut out, &mut err);
+    let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
+    (ran, text(out), text(err))
+}
+
+fn writes_as_hotspot(name: &str, space: &Space, collecting: Collecting, bytes: usize) -> Ran {
+    let (ran, out, err) = ran(&programs(), name, (space, collecting), bytes);
+    assert_eq!(err, "", "{name} {space:?} {collecting:?}");
+    assert_eq!(out, expected(name), "{name} {space:?} {collecting:?}");
+    let ran = ran.expect("it runs");
+    assert_eq!(ran.status, 0);
+    ran
+}
+
+#[test]
+fn conformance_programs_write_what_hotspot_wrote() {
+    for name in CONFORMANCE {
+        writes_as_hotspot(name, &usual(), Collecting::AtOnce, 4 << 20);
+    }
+}
+
+#[test]
+fn programs_write_what_hotspot_wrote_while_the_heap_is_collected() {
+    for (name, bytes) in PROGRAMS {
+        let ran = writes_as_hotspot(name, &usual(), Collecting::AtOnce, bytes);
+        assert!(ran.totals.collections > 5, "{name}: {:?}", ran.totals);
+    }
+}
+
+fn spaces() -> Vec<Space> {
+    let mut spaces = vec![
+        Space::FirstFit,
+        Space::NextFit,
+        Space::BestFit,
+        Space::WorstFit,
+        Space::TreeFit,
+        Space::HalfFit,
+        Space::Tlsf,
+        Space::CompactFit(Box::new(CompactFit::CONFIG)),
+    ];
+    for finds in Finds::ALL {
+        for merges in MERGES {
+            for is_tree in [true, false] {
+                let lists = Lists::usual(finds, merges);
+                spaces.push(Space::Segregated(Lists { is_tree, ..lists }));
+            }
+        }
+    }
+    spaces
+}
+
+#[test]
+fn every_space_runs_the_same_program() {
+    for space in spaces() {
+        let ran = writes_as_hotspot("Dispatch", &space, Collecting::AtOnce, 1 << 20);
+        assert!(!ran.was_full, "{space:?}");
+    }
+}
+
+#[test]
+fn every_collector_runs_a_program_that_fills_its_heap() {
+    let compact_fit = Space::CompactFit(Box::new(CompactFit::CONFIG));
+    let steps = Collecting::InSteps {
+        trigger: 512 << 10,
+        units: 512,
+    };
+    let generations = Collecting::TwoGenerations { nursery: 0 };
+    let nursery = Collecting::TwoGenerations { nursery: 64 << 10 };
+    for (space, collecting) in [
+        (usual(), Collecting::AtOnce),
+        (usual(), steps),
+        (usual(), generations),
+        (Space::Tlsf, steps),
+        (compact_fit.clone(), Collecting::AtOnce),
+        (compact_fit.clone(), steps),
+        (compact_fit.clone(), generations),
+        (compact_fit, nursery),
+    ] {
+        let ran = writes_as_hotspot("Memory", &space, collecting, 2 << 20);
+        assert!(ran.was_full, "{space:?} {collecting:?}");
+        assert!(ran.totals.collections > 3, "{space:?} {collecting:?}");
+    }
+}
+
+#[test]
+fn the_smallest_heap_suffices_and_a_smaller_one_does_not() {
+    let program = programs();
+    let space = usual();
+    let call = Call {
+        program: &program,
+        main: "Dispatch",
+        arguments: &[],
+        space: &space,
+        collecting: Collecting::AtOnce,
+        steps: u64::MAX,
+    };
+    let mut region = vec![MaybeUninit::uninit(); 4 << 20];
+    let least = least_heap(&call, &mut region)
+        .expect("it runs")
+        .expect("4 MiB suffice");
+    let suffices = |bytes| {
+        let (ran, out, _) = ran(&program, "Dispatch", (&space, Collecting::AtOnce), bytes);
+        matches!(ran, Ok(ran) if !ran.was_full) && out == expected("Dispatch")
+    };
+    assert!(suffices(least.bytes));
+    assert!(!suffices(least.bytes - least.bytes / 32));
+}
+
+#[test]
+fn what_is_not_there_is_refused_by_name() {
+    let (ran, ..) = ran(
+        &programs(),
+        "Nothing",
+        (&usual(), Collecting::AtOnce),
+        1 << 20,
+    );
+    let refusal = ran.expect_err("no such class").to_string();
+    assert_eq!(
+        refusal,
+        "class Nothing: neither the program nor the class library has it"
+    );
+}
+
+#[test]
+fn a_heap_that_is_too_small_is_refused_or_ends_the_program() {
+    let mut ended = 0;
+    for bytes in [0, 100, 4096, 8192, 12288, 16384, 18000] {
+        let (ran, _, err) = ran(
+            &programs(),
+            "Dispatch",
+            (&usual(), Collecting::AtOnce),
+            bytes,
+        );
+        match ran {
+            Err(Refusal::NoRoom(_)) => assert!(bytes <= 4096, "{bytes}"),
+            Ok(ran) => {
+                assert_eq!(ran.status, 1, "{bytes}: {err}");
+                assert!(err.contains("OutOfMemoryError"), "{bytes}: {err}");
+                ended += 1;
+            }
+            Err(other) => panic!("{other}"),
+        }
+    }
+    assert!(ended > 1);
+}
+
+#[test]
+fn the_class_library_is_small() {
+    let library = fs::metadata(java().join("library.jar")).expect("committed");
+    assert!(library.len() <= 150 << 10, "{} bytes", library.len());
+}

@@ -1,0 +1,70 @@
+//! Damaged class files: whatever the machine makes of them, it neither panics nor runs for ever,
+//! and the heap is sound afterwards.
+
+use std::collections::HashMap;
+use std::io::sink;
+use std::mem::MaybeUninit;
+use std::path::Path;
+
+use proptest::prelude::{ProptestConfig, any, proptest};
+use proptest::sample::Index;
+use surefit_clients::lists::{Finds, Lists, MERGES};
+use surefit_vm::{Call, Collecting, Program, Refusal, Space, run};
+
+const MAINS: [&str; 6] = [
+    "Arrays2",
+    "Dispatch",
+    "Exceptions",
+    "Initialisation",
+    "Memory",
+    "Texts",
+];
+
+fn class(name: &str) -> Vec<u8> {
+    let jar = Path::new(env!("CARGO_MANIFEST_DIR")).join("java/programs.jar");
+    let program = Program::open(&jar).expect("a jar");
+    program.class(name).expect("a class").into_owned()
+}
+
+/// Runs a class alone, for a while.
+fn run_alone(name: &str, bytes: Vec<u8>) -> Result<i32, Refusal> {
+    let program = Program::of_classes(HashMap::from([(name.to_owned(), bytes)]));
+    let space = Space::Segregated(Lists::usual(Finds::Bitmap, MERGES[2]));
+    let call = Call {
+        program: &program,
+        main: name,
+        arguments: &[],
+        space: &space,
+        collecting: Collecting::AtOnce,
+        steps: 100_000,
+    };
+    let mut region = vec![MaybeUninit::uninit(); 512 << 10];
+    run(&call, &mut region, &mut sink(), &mut sink()).map(|ran| ran.status)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn changed_bytes_end_in_an_answer(
+        main in 0..MAINS.len(),
+        edits in proptest::collection::vec((any::<Index>(), any::<u8>()), 1..6),
+    ) {
+        let mut bytes = class(MAINS[main]);
+        for (at, byte) in edits {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+        }
+        let _ = run_alone(MAINS[main], bytes);
+    }
+}
+
+#[test]
+fn a_class_that_is_cut_short_is_damaged() {
+    let bytes = class("Exceptions");
+    for len in (0..bytes.len()).step_by(7) {
+        let refused = run_alone("Exceptions", bytes[..len].to_vec());
+        let refused = refused.expect_err("it is cut short").to_string();
+        assert!(refused.starts_with("class Exceptions: "), "{refused}");
+    }
+}
