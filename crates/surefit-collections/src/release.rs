@@ -72,11 +72,46 @@ impl<H: ?Sized, T: Release<H>> Release<H> for Option<T> {
     }
 }
 
-/// Releases a value when it is dropped: what follows a release that may panic is released all the
-/// same.
-struct Later<'a, H: ?Sized, T: Release<H>> {
+/// Releases a value when it is dropped, unless the value was taken out: so a panic of user code
+/// meanwhile leaks nothing.
+pub(crate) struct Later<'a, H: ?Sized, T: Release<H>> {
     value: Option<T>,
-    heap: &'a mut H,
+    pub(crate) heap: &'a mut H,
+}
+
+impl<'a, H: ?Sized, T: Release<H>> Later<'a, H, T> {
+    #[inline]
+    pub(crate) const fn new(value: T, heap: &'a mut H) -> Self {
+        Self {
+            value: Some(value),
+            heap,
+        }
+    }
+
+    /// The value.
+    #[inline]
+    pub(crate) fn value(&self) -> &T {
+        self.value.as_ref().expect("it was not taken out")
+    }
+
+    /// Takes the value out.
+    #[inline]
+    pub(crate) fn into_value(mut self) -> T {
+        self.value.take().expect("it was not taken out")
+    }
+}
+
+/// Releases one value and returns another, which is released too if the release of the first one
+/// panics.
+#[inline]
+pub(crate) fn release_and_keep<H: ?Sized, T: Release<H>, U: Release<H>>(
+    released: T,
+    heap: &mut H,
+    kept: U,
+) -> U {
+    let later = Later::new(kept, heap);
+    released.release(later.heap);
+    later.into_value()
 }
 
 impl<H: ?Sized, T: Release<H>> Drop for Later<'_, H, T> {
@@ -93,10 +128,7 @@ impl<H: ?Sized, T: Release<H>, U: Release<H>> Release<H> for (T, U) {
     #[inline]
     fn release(self, heap: &mut H) {
         let (first, second) = self;
-        let later = Later {
-            value: Some(second),
-            heap,
-        };
+        let later = Later::new(second, heap);
         first.release(later.heap);
     }
 }

@@ -7,8 +7,8 @@ use std::num::NonZeroUsize;
 
 use common::bomb::{Bomb, burn, panics, with_fuse};
 use common::{ByConstant, ByDefault, DEFAULT, NO_PIECES, SMALL_PIECES, boxed};
-use surefit_collections::{LruCache, Release, VecDeque};
-use surefit_compact::{Handle, Heap};
+use surefit_collections::{BTreeMap, Entry, HashMap, LruCache, Release, VecDeque};
+use surefit_compact::{BoxedHeap, Handle, Heap};
 use surefit_core::Refused;
 
 #[test]
@@ -377,4 +377,141 @@ fn a_cache_of_a_branded_heap_and_of_a_region_serves() {
     );
     let _ = unbounded.hasher();
     unbounded.free(&mut heap);
+}
+
+/// Calls that take or return keys and values, each with every fuse: whatever panics, what the map
+/// does not have is released.
+macro_rules! nothing_leaks {
+    ($map:ty, $new:expr, $insert:ident, $calls:expr) => {
+        let calls: &[fn(&mut $map, &mut BoxedHeap, &Bomb)] = &$calls;
+        for (number, call) in calls.iter().enumerate() {
+            let mut panics = 0;
+            for fuse in 0..100 {
+                let mut heap = boxed(1 << 20, &DEFAULT);
+                let mut map = $new;
+                for number in 0..64 {
+                    let (key, value) = bombs(&heap, number);
+                    let former = map.$insert(&mut heap, key, value).expect("room");
+                    assert!(former.is_none());
+                }
+                // A key that is there, and one that is not.
+                for number in [63, 64] {
+                    let asked = Bomb::new(&heap, number);
+                    let panicked = with_fuse(fuse, || call(&mut map, &mut heap, &asked));
+                    panics += u32::from(panicked);
+                    heap.free(asked.owned);
+                }
+                map.free(&mut heap);
+                let left = heap.live_blocks().count();
+                assert_eq!(left, 0, "call {number}, fuse {fuse}");
+            }
+            assert!(panics > 1, "some fuse is short enough for call {number}");
+        }
+    };
+}
+
+fn bombs(heap: &BoxedHeap, number: u64) -> (Bomb, Option<Bomb>) {
+    (
+        Bomb::new(heap, number),
+        Some(Bomb::new(heap, number + 1000)),
+    )
+}
+
+/// A value, from user code that may panic.
+fn computed() -> Option<Bomb> {
+    burn();
+    None
+}
+
+#[test]
+fn what_a_map_is_given_or_gives_back_does_not_leak_in_a_panic() {
+    type Map = HashMap<Bomb, Option<Bomb>, ByDefault>;
+    nothing_leaks!(
+        Map,
+        Map::default(),
+        insert,
+        [
+            |map, heap, asked| {
+                let (key, value) = bombs(heap, asked.number);
+                map.insert(heap, key, value).expect("room").release(heap);
+            },
+            |map, heap, asked| {
+                let key = Bomb::new(heap, asked.number);
+                map.entry(heap, key).or_insert(None).expect("room");
+            },
+            |map, heap, asked| {
+                let key = Bomb::new(heap, asked.number);
+                map.entry(heap, key).or_insert_with(computed).expect("room");
+            },
+            |map, heap, asked| {
+                let key = Bomb::new(heap, asked.number);
+                match map.entry(heap, key) {
+                    Entry::Occupied(entry) => entry.remove().release(heap),
+                    Entry::Vacant(entry) => entry.into_key().release(heap),
+                }
+            },
+            |map, heap, asked| map.remove(heap, asked).release(heap),
+        ]
+    );
+}
+
+#[test]
+fn what_an_ordered_map_is_given_or_gives_back_does_not_leak_in_a_panic() {
+    type Map = BTreeMap<Bomb, Option<Bomb>>;
+    nothing_leaks!(
+        Map,
+        Map::new(),
+        insert,
+        [
+            |map, heap, asked| {
+                let (key, value) = bombs(heap, asked.number);
+                map.insert(heap, key, value).expect("room").release(heap);
+            },
+            |map, heap, asked| {
+                let key = Bomb::new(heap, asked.number);
+                map.entry(heap, key).or_insert(None).expect("room");
+            },
+            |map, heap, asked| {
+                let key = Bomb::new(heap, asked.number);
+                map.entry(heap, key).or_insert_with(computed).expect("room");
+            },
+            |map, heap, asked| map.remove(heap, asked).release(heap),
+        ]
+    );
+}
+
+#[test]
+fn what_a_cache_is_given_or_gives_back_does_not_leak_in_a_panic() {
+    type Cache = LruCache<Bomb, Option<Bomb>, ByDefault>;
+    let most = NonZeroUsize::new(64).expect("not zero");
+    nothing_leaks!(
+        Cache,
+        Cache::with_hasher(most, ByDefault::default()),
+        put,
+        [
+            |cache, heap, asked| {
+                let (key, value) = bombs(heap, asked.number);
+                cache.put(heap, key, value).expect("room").release(heap);
+            },
+            |cache, heap, asked| {
+                let (key, value) = bombs(heap, asked.number);
+                cache.push(heap, key, value).expect("room").release(heap);
+            },
+            |cache, heap, asked| cache.pop(heap, asked).release(heap),
+        ]
+    );
+}
+
+#[test]
+fn an_emptied_cache_with_objects_refuses_another_heap() {
+    let (mut one, mut two) = (boxed(1 << 20, &DEFAULT), boxed(1 << 20, &DEFAULT));
+    let mut cache = LruCache::<u64, u64, _>::unbounded_with_hasher(ByDefault::default());
+    cache.clear(&mut two);
+    cache.put(&mut one, 1, 2).expect("room");
+    assert_eq!(cache.pop(&mut one, &1), Some(2));
+    assert!(cache.is_empty() && one.live_blocks().count() > 0);
+    assert!(panics(|| cache.clear(&mut two)));
+    cache.clear(&mut one);
+    cache.free(&mut one);
+    assert_eq!(one.live_blocks().count(), 0);
 }

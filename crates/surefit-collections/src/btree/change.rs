@@ -11,7 +11,7 @@ use crate::clone::TryClone;
 use crate::compare::Compare;
 use crate::heap::ByteHeap;
 use crate::names::Names;
-use crate::release::Release;
+use crate::release::{Later, Release, release_and_keep};
 
 /// The entries for which the first insertion makes room.
 const LEAST: usize = 4;
@@ -27,7 +27,9 @@ impl<K, V, N: Names> BTreeMap<K, V, N> {
     /// unchanged. [`Refused::TooLarge`] if a piece does not hold one entry, or 48 bytes.
     ///
     /// # Panics
-    /// If the comparison of keys, or the release of the new key panics.
+    /// If the comparison of keys, or the release of the new key panics: what would have been
+    /// returned is released, or what was given if it is not in the map. A second panic ends the
+    /// process.
     ///
     /// # Complexity
     /// O(log entries); allocates and moves at most half a node for each level.
@@ -39,7 +41,7 @@ impl<K, V, N: Names> BTreeMap<K, V, N> {
     ) -> Result<Option<V>, Full<(K, V)>>
     where
         K: Compare<H, K> + Release<H> + Send,
-        V: Send,
+        V: Release<H> + Send,
     {
         if !self.is_of(heap) {
             return Err(Full {
@@ -47,12 +49,13 @@ impl<K, V, N: Names> BTreeMap<K, V, N> {
                 refused: Refused::ForeignHandle,
             });
         }
-        let (path, is_there) = self.find(heap, &key);
+        let given = Later::new((key, value), heap);
+        let (path, is_there) = self.find(given.heap, &given.value().0);
+        let (key, value) = given.into_value();
         if is_there {
             let entry = self.entry_at(heap, &path);
             let former = core::mem::replace(&mut entry.1, value);
-            key.release(heap);
-            return Ok(Some(former));
+            return Ok(Some(release_and_keep(key, heap, former)));
         }
         self.add(heap, path, (key, value))?;
         Ok(None)
@@ -217,7 +220,7 @@ impl<K, V, N: Names> BTreeMap<K, V, N> {
     /// Takes a value out, and releases its key. May move objects.
     ///
     /// # Panics
-    /// If the comparison of keys, or the release of the key panics; then the value is dropped.
+    /// If the comparison of keys, or the release of the key panics; then the value is released.
     ///
     /// # Complexity
     /// O(log entries); moves at most a node for each level.
@@ -228,11 +231,10 @@ impl<K, V, N: Names> BTreeMap<K, V, N> {
     ) -> Option<V>
     where
         K: Compare<H, Q> + Release<H> + Send,
-        V: Send,
+        V: Release<H> + Send,
     {
         let (key, value) = self.remove_entry(heap, query)?;
-        key.release(heap);
-        Some(value)
+        Some(release_and_keep(key, heap, value))
     }
 
     /// Takes a key and its value out. May move objects.

@@ -10,7 +10,7 @@ use super::path::Path;
 use crate::compare::Compare;
 use crate::heap::ByteHeap;
 use crate::names::Names;
-use crate::release::Release;
+use crate::release::{Later, Release, release_and_keep};
 
 /// A key of an ordered map, and its value if it is there. [`BTreeMap::entry`] makes it.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ impl<K, V, N: Names> BTreeMap<K, V, N> {
     ///
     /// # Panics
     /// If the map has an object of another heap; if the comparison of keys, or the release of the
-    /// new key panics.
+    /// new key panics. The key is released.
     pub fn entry<'a, H: ByteHeap<Names = N>>(
         &'a mut self,
         heap: &'a mut H,
@@ -51,8 +51,10 @@ impl<K, V, N: Names> BTreeMap<K, V, N> {
     where
         K: Compare<H, K> + Release<H>,
     {
-        assert!(self.is_of(heap), "the map belongs to another heap");
-        let (path, is_there) = self.find(heap, &key);
+        let given = Later::new(key, heap);
+        assert!(self.is_of(given.heap), "the map belongs to another heap");
+        let (path, is_there) = self.find(given.heap, given.value());
+        let key = given.into_value();
         if is_there {
             key.release(heap);
             return Entry::Occupied(OccupiedEntry {
@@ -70,7 +72,7 @@ impl<K, V, N: Names> BTreeMap<K, V, N> {
     }
 }
 
-impl<'a, K: Send, V: Release<H> + Send, H: ByteHeap> Entry<'a, K, V, H> {
+impl<'a, K: Release<H> + Send, V: Release<H> + Send, H: ByteHeap> Entry<'a, K, V, H> {
     /// The value; if the key is not there, it gets this one, which is released otherwise.
     ///
     /// # Errors
@@ -89,10 +91,13 @@ impl<'a, K: Send, V: Release<H> + Send, H: ByteHeap> Entry<'a, K, V, H> {
     ///
     /// # Errors
     /// As [`VacantEntry::insert`].
+    ///
+    /// # Panics
+    /// If the function panics: the key is released.
     pub fn or_insert_with(self, value: impl FnOnce() -> V) -> Result<&'a mut V, Full<(K, V)>> {
         match self {
             Self::Occupied(entry) => Ok(entry.into_mut()),
-            Self::Vacant(entry) => entry.insert(value()),
+            Self::Vacant(entry) => entry.insert_with(value),
         }
     }
 
@@ -139,16 +144,15 @@ impl<'a, K, V, H: ByteHeap> OccupiedEntry<'a, K, V, H> {
     /// Takes the entry out, and releases its key. May move objects.
     ///
     /// # Panics
-    /// If the release of the key panics; then the value is dropped.
+    /// If the release of the key panics; then the value is released.
     #[must_use = "the value may own objects"]
     pub fn remove(self) -> V
     where
         K: Release<H> + Send,
-        V: Send,
+        V: Release<H> + Send,
     {
         let (key, value) = self.map.remove_at(self.heap, &self.path);
-        key.release(self.heap);
-        value
+        release_and_keep(key, self.heap, value)
     }
 
     fn entry(&self) -> &(K, V) {
@@ -180,6 +184,30 @@ impl<'a, K, V, H: ByteHeap> VacantEntry<'a, K, V, H> {
     {
         let path = self.map.add(self.heap, self.path, (self.key, value))?;
         Ok(&mut self.map.entry_at(self.heap, &path).1)
+    }
+
+    /// Adds the key with what a function returns; releases the key if that panics.
+    fn insert_with(self, value: impl FnOnce() -> V) -> Result<&'a mut V, Full<(K, V)>>
+    where
+        K: Release<H> + Send,
+        V: Send,
+    {
+        let Self {
+            map,
+            heap,
+            path,
+            key,
+        } = self;
+        let given = Later::new(key, heap);
+        let value = value();
+        let key = given.into_value();
+        let entry = Self {
+            map,
+            heap,
+            path,
+            key,
+        };
+        entry.insert(value)
     }
 }
 

@@ -13,7 +13,7 @@ use crate::clone::TryClone;
 use crate::heap::ByteHeap;
 use crate::lookup::Lookup;
 use crate::names::Names;
-use crate::release::Release;
+use crate::release::{Later, Release, release_and_keep};
 
 /// What an entry took the place of.
 enum Former<K, V> {
@@ -113,6 +113,7 @@ impl<K, V, S, N: Names> LruCache<K, V, S, N> {
         K: Release<H> + Send,
         V: Release<H> + Send,
     {
+        assert!(self.is_of(heap), "the cache belongs to another heap");
         while let Some(entry) = self.pop_lru(heap) {
             entry.release(heap);
         }
@@ -176,7 +177,8 @@ impl<K, V, S: BuildHasher, N: Names> LruCache<K, V, S, N> {
     /// entries.
     ///
     /// # Panics
-    /// If the hasher, the comparison of keys, or a release panics.
+    /// If the hasher, the comparison of keys, or a release panics: what would have been returned
+    /// is released, or what was given if it is not in the cache. A second panic ends the process.
     pub fn put<H: ByteHeap<Names = N>>(
         &mut self,
         heap: &mut H,
@@ -189,10 +191,7 @@ impl<K, V, S: BuildHasher, N: Names> LruCache<K, V, S, N> {
     {
         match self.set(heap, key, value)? {
             Former::Nothing => Ok(None),
-            Former::Value(key, value) => {
-                key.release(heap);
-                Ok(Some(value))
-            }
+            Former::Value(key, value) => Ok(Some(release_and_keep(key, heap, value))),
             Former::Oldest(key, value) => {
                 (key, value).release(heap);
                 Ok(None)
@@ -208,7 +207,7 @@ impl<K, V, S: BuildHasher, N: Names> LruCache<K, V, S, N> {
     /// As [`LruCache::put`].
     ///
     /// # Panics
-    /// If the hasher or the comparison of keys panics.
+    /// If the hasher or the comparison of keys panics: what was given is released.
     #[expect(clippy::type_complexity, reason = "a pair that goes, or is given back")]
     pub fn push<H: ByteHeap<Names = N>>(
         &mut self,
@@ -217,8 +216,8 @@ impl<K, V, S: BuildHasher, N: Names> LruCache<K, V, S, N> {
         value: V,
     ) -> Result<Option<(K, V)>, Full<(K, V)>>
     where
-        K: Lookup<H, K> + Send,
-        V: Send,
+        K: Lookup<H, K> + Release<H> + Send,
+        V: Release<H> + Send,
     {
         match self.set(heap, key, value)? {
             Former::Nothing => Ok(None),
@@ -234,8 +233,8 @@ impl<K, V, S: BuildHasher, N: Names> LruCache<K, V, S, N> {
         value: V,
     ) -> Result<Former<K, V>, Full<(K, V)>>
     where
-        K: Lookup<H, K> + Send,
-        V: Send,
+        K: Lookup<H, K> + Release<H> + Send,
+        V: Release<H> + Send,
     {
         let full = |key, value, refused| Full {
             value: (key, value),
@@ -244,9 +243,13 @@ impl<K, V, S: BuildHasher, N: Names> LruCache<K, V, S, N> {
         if !self.is_of(heap) {
             return Err(full(key, value, Refused::ForeignHandle));
         }
-        let asked = self.ask(heap, &key);
+        let given = Later::new((key, value), heap);
+        let asked = self.ask(given.heap, &given.value().0);
         let hash = asked.hash;
-        if let Some((keyed, there)) = self.map.get_key_value_mut(heap, &asked) {
+        let place = self.map.place_of(given.heap, &asked);
+        let (key, value) = given.into_value();
+        if let Some(place) = place {
+            let (keyed, there) = self.map.entry_at(heap, place);
             let former = core::mem::replace(there, value);
             self.list.promote(heap, keyed.link);
             return Ok(Former::Value(key, former));
@@ -273,15 +276,14 @@ impl<K, V, S: BuildHasher, N: Names> LruCache<K, V, S, N> {
     ///
     /// # Panics
     /// If the hasher, the comparison of keys, or the release of the key panics; then the value is
-    /// dropped.
+    /// released.
     pub fn pop<H: ByteHeap<Names = N>, Q: ?Sized>(&mut self, heap: &mut H, query: &Q) -> Option<V>
     where
         K: Lookup<H, Q> + Release<H> + Send,
-        V: Send,
+        V: Release<H> + Send,
     {
         let (key, value) = self.pop_entry(heap, query)?;
-        key.release(heap);
-        Some(value)
+        Some(release_and_keep(key, heap, value))
     }
 
     /// Takes a key and its value out. May move objects.

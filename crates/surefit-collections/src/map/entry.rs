@@ -10,7 +10,7 @@ use super::table::{HashMap, Place};
 use crate::heap::ByteHeap;
 use crate::lookup::Lookup;
 use crate::names::Names;
-use crate::release::Release;
+use crate::release::{Later, Release, release_and_keep};
 
 /// A key of a map, and its value if it is there. [`HashMap::entry`] makes it.
 #[derive(Debug)]
@@ -41,7 +41,8 @@ impl<K, V, S: BuildHasher, N: Names> HashMap<K, V, S, N> {
     /// The entry of a key. If it is there, the new key is released.
     ///
     /// # Panics
-    /// If the hasher, the comparison of keys, or the release of the new key panics.
+    /// If the hasher, the comparison of keys, or the release of the new key panics: the key is
+    /// released.
     pub fn entry<'a, H: ByteHeap<Names = N>>(
         &'a mut self,
         heap: &'a mut H,
@@ -50,8 +51,11 @@ impl<K, V, S: BuildHasher, N: Names> HashMap<K, V, S, N> {
     where
         K: Lookup<H, K> + Release<H>,
     {
-        let hash = self.hash(heap, &key);
-        match self.find(heap, hash, &key) {
+        let given = Later::new(key, heap);
+        let hash = self.hash(given.heap, given.value());
+        let place = self.find(given.heap, hash, given.value());
+        let key = given.into_value();
+        match place {
             Some(place) => {
                 key.release(heap);
                 Entry::Occupied(OccupiedEntry {
@@ -95,10 +99,13 @@ where
     ///
     /// # Errors
     /// As [`VacantEntry::insert`].
+    ///
+    /// # Panics
+    /// If the function panics: the key is released. And as [`VacantEntry::insert`].
     pub fn or_insert_with(self, value: impl FnOnce() -> V) -> Result<&'a mut V, Full<(K, V)>> {
         match self {
             Self::Occupied(entry) => Ok(entry.into_mut()),
-            Self::Vacant(entry) => entry.insert(value()),
+            Self::Vacant(entry) => entry.insert_with(value),
         }
     }
 
@@ -145,16 +152,15 @@ impl<'a, K, V, S, H: ByteHeap> OccupiedEntry<'a, K, V, S, H> {
     /// Takes the entry out, and releases its key. May move objects.
     ///
     /// # Panics
-    /// If the release of the key panics; then the value is dropped.
+    /// If the release of the key panics; then the value is released.
     #[must_use = "the value may own objects"]
     pub fn remove(self) -> V
     where
         K: Release<H> + Send,
-        V: Send,
+        V: Release<H> + Send,
     {
         let (key, value) = self.map.remove_at(self.heap, self.place);
-        key.release(self.heap);
-        value
+        release_and_keep(key, self.heap, value)
     }
 
     fn entry(&self) -> &(K, V) {
@@ -182,15 +188,40 @@ impl<'a, K, V, S, H: ByteHeap> VacantEntry<'a, K, V, S, H> {
     /// As [`HashMap::insert`].
     ///
     /// # Panics
-    /// If the hasher panics.
+    /// If the hasher panics: the key and the value are released.
     pub fn insert(self, value: V) -> Result<&'a mut V, Full<(K, V)>>
     where
-        K: Lookup<H, K> + Send,
-        V: Send,
+        K: Lookup<H, K> + Release<H> + Send,
+        V: Release<H> + Send,
         S: BuildHasher,
     {
         let place = self.map.add(self.heap, self.hash, (self.key, value))?;
         Ok(&mut self.map.entry_at(self.heap, place).1)
+    }
+
+    /// Adds the key with what a function returns; releases the key if that panics.
+    fn insert_with(self, value: impl FnOnce() -> V) -> Result<&'a mut V, Full<(K, V)>>
+    where
+        K: Lookup<H, K> + Release<H> + Send,
+        V: Release<H> + Send,
+        S: BuildHasher,
+    {
+        let Self {
+            map,
+            heap,
+            hash,
+            key,
+        } = self;
+        let given = Later::new(key, heap);
+        let value = value();
+        let key = given.into_value();
+        let entry = Self {
+            map,
+            heap,
+            hash,
+            key,
+        };
+        entry.insert(value)
     }
 }
 

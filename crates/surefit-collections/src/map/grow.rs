@@ -11,6 +11,7 @@ use super::table::{HashMap, Place, tag};
 use crate::heap::ByteHeap;
 use crate::lookup::Lookup;
 use crate::names::Names;
+use crate::release::{Later, Release};
 
 /// Entries a bucket at which the map grows. While it doubles, the buckets that are not split yet
 /// have up to twice as many: of 64 in the mean, one in 10,000 has more than there are tags.
@@ -29,7 +30,7 @@ const SPARE: usize = 256;
 const FEW: usize = 128;
 
 impl<K: Send, V: Send, S: BuildHasher, N: Names> HashMap<K, V, S, N> {
-    /// Adds an entry whose key is not there.
+    /// Adds an entry whose key is not there. If the hasher panics, the entry is released.
     pub(super) fn add<H: ByteHeap<Names = N>>(
         &mut self,
         heap: &mut H,
@@ -37,11 +38,15 @@ impl<K: Send, V: Send, S: BuildHasher, N: Names> HashMap<K, V, S, N> {
         entry: (K, V),
     ) -> Result<Place, Full<(K, V)>>
     where
-        K: Lookup<H, K>,
+        K: Lookup<H, K> + Release<H>,
+        V: Release<H>,
     {
         let mut value = entry;
         if self.mixed > 0 || self.len >= self.directory.len() * MOST {
-            if let Err(refused) = self.add_buckets(heap) {
+            let given = Later::new(value, heap);
+            let added = self.add_buckets(given.heap);
+            value = given.into_value();
+            if let Err(refused) = added {
                 return Err(Full { value, refused });
             }
         }

@@ -6,16 +6,30 @@ use core::hash::BuildHasher;
 
 use surefit_compact::Full;
 
-use super::table::HashMap;
+use super::table::{HashMap, Place};
 use crate::heap::ByteHeap;
 use crate::lookup::Lookup;
 use crate::names::Names;
+use crate::release::Release;
 
 impl<K, V, S: BuildHasher, N: Names> HashMap<K, V, S, N> {
     /// Whether the map has no object of another heap.
     #[inline]
     pub(crate) fn is_of<H: ByteHeap<Names = N>>(&self, heap: &H) -> bool {
         self.directory.is_of(heap)
+    }
+
+    /// Where the key is that a query asks for.
+    #[inline]
+    pub(crate) fn place_of<H: ByteHeap<Names = N>, Q: ?Sized>(
+        &self,
+        heap: &H,
+        query: &Q,
+    ) -> Option<Place>
+    where
+        K: Lookup<H, Q>,
+    {
+        self.find(heap, self.hash(heap, query), query)
     }
 
     /// The key that a query asks for, and its value, both mutable. The key's hash must stay.
@@ -28,7 +42,7 @@ impl<K, V, S: BuildHasher, N: Names> HashMap<K, V, S, N> {
     where
         K: Lookup<H, Q>,
     {
-        let place = self.find(heap, self.hash(heap, query), query)?;
+        let place = self.place_of(heap, query)?;
         Some(self.entry_at(heap, place))
     }
 
@@ -43,8 +57,8 @@ impl<K, V, S: BuildHasher, N: Names> HashMap<K, V, S, N> {
         value: V,
     ) -> Result<(), Full<(K, V)>>
     where
-        K: Lookup<H, K> + Send,
-        V: Send,
+        K: Lookup<H, K> + Release<H> + Send,
+        V: Release<H> + Send,
     {
         let hash = self.hash(heap, &key);
         self.add(heap, hash, (key, value)).map(|_| ())

@@ -34,7 +34,7 @@ use crate::clone::TryClone;
 use crate::heap::ByteHeap;
 use crate::lookup::Lookup;
 use crate::names::{Checked, Names};
-use crate::release::Release;
+use crate::release::{Later, Release, release_and_keep};
 use crate::storage::Vec;
 
 use super::bucket::Bucket;
@@ -91,7 +91,7 @@ pub struct HashMap<K, V, S, N: Names = Checked> {
 
 /// Where an entry is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(crate) struct Place {
     pub(super) bucket: usize,
     pub(super) index: usize,
 }
@@ -163,7 +163,7 @@ impl<K, V, S, N: Names> HashMap<K, V, S, N> {
 
     /// An entry, mutable.
     #[inline]
-    pub(super) fn entry_at<'a, H: ByteHeap<Names = N>>(
+    pub(crate) fn entry_at<'a, H: ByteHeap<Names = N>>(
         &'a mut self,
         heap: &'a H,
         place: Place,
@@ -362,7 +362,9 @@ impl<K, V, S: BuildHasher, N: Names> HashMap<K, V, S, N> {
     /// bytes.
     ///
     /// # Panics
-    /// If the hasher, the comparison of keys, or the release of the new key panics.
+    /// If the hasher, the comparison of keys, or the release of the new key panics: what would
+    /// have been returned is released, or what was given if it is not in the map. A second panic
+    /// ends the process.
     ///
     /// # Complexity
     /// O(1) in the mean; moves at most 64 entries to another bucket, and may copy a bucket.
@@ -374,7 +376,7 @@ impl<K, V, S: BuildHasher, N: Names> HashMap<K, V, S, N> {
     ) -> Result<Option<V>, Full<(K, V)>>
     where
         K: Lookup<H, K> + Release<H> + Send,
-        V: Send,
+        V: Release<H> + Send,
     {
         if !self.directory.is_of(heap) {
             return Err(Full {
@@ -382,12 +384,14 @@ impl<K, V, S: BuildHasher, N: Names> HashMap<K, V, S, N> {
                 refused: Refused::ForeignHandle,
             });
         }
-        let hash = self.hash(heap, &key);
-        if let Some(place) = self.find(heap, hash, &key) {
+        let given = Later::new((key, value), heap);
+        let hash = self.hash(given.heap, &given.value().0);
+        let place = self.find(given.heap, hash, &given.value().0);
+        let (key, value) = given.into_value();
+        if let Some(place) = place {
             let entry = self.entry_at(heap, place);
             let former = core::mem::replace(&mut entry.1, value);
-            key.release(heap);
-            return Ok(Some(former));
+            return Ok(Some(release_and_keep(key, heap, former)));
         }
         self.add(heap, hash, (key, value))?;
         Ok(None)
@@ -397,7 +401,7 @@ impl<K, V, S: BuildHasher, N: Names> HashMap<K, V, S, N> {
     ///
     /// # Panics
     /// If the hasher, the comparison of keys, or the release of the key panics; then the value is
-    /// dropped.
+    /// released.
     ///
     /// # Complexity
     /// O(1) in the mean; moves at most 64 entries to another bucket, and may copy a bucket.
@@ -408,11 +412,10 @@ impl<K, V, S: BuildHasher, N: Names> HashMap<K, V, S, N> {
     ) -> Option<V>
     where
         K: Lookup<H, Q> + Release<H> + Send,
-        V: Send,
+        V: Release<H> + Send,
     {
         let (key, value) = self.remove_entry(heap, query)?;
-        key.release(heap);
-        Some(value)
+        Some(release_and_keep(key, heap, value))
     }
 
     /// Takes a key and its value out. May move objects.
