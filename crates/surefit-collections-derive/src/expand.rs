@@ -2,6 +2,8 @@
 //!
 //! ```text
 //! impl<H: ?Sized> Release<H> for Type where <each released field>: Release<H> {
+//!     const OWNS_NOTHING: bool = !needs_drop::<Self>() && <each released field>::OWNS_NOTHING;
+//!
 //!     fn release(self, heap: &mut H) {
 //!         match self {
 //!             Type::Variant { a, b, c: _ } => Release::release((a, (b, ())), heap),
@@ -9,10 +11,11 @@
 //!     }
 //! }
 //! ```
-//! A pair releases its second part also if the release of the first one panics.
+//! A pair releases its second part also if the release of the first one panics. What is named here
+//! has names that nobody else uses, and is not seen outside.
 
-use proc_macro2::{Ident, TokenStream};
-use quote::{format_ident, quote};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote;
 use syn::{Data, DeriveInput, Error, Fields, GenericParam, Path, Result, Type, parse_quote};
 
 use crate::attributes::{is_skipped, path};
@@ -58,7 +61,7 @@ impl<'a> Taken<'a> {
     fn of(fields: &'a Fields) -> Result<Self> {
         let (mut patterns, mut released, mut types) = (Vec::new(), Vec::new(), Vec::new());
         for (number, field) in fields.iter().enumerate() {
-            let binding = format_ident!("field_{number}");
+            let binding = ours(&format!("field_{number}"));
             let member = match &field.ident {
                 Some(name) => quote!(#name),
                 None => {
@@ -83,15 +86,20 @@ impl<'a> Taken<'a> {
 
     /// The arm of a variant.
     fn arm(&self, name: &TokenStream, path: &Path) -> TokenStream {
-        let patterns = &self.patterns;
+        let (patterns, heap) = (&self.patterns, ours("heap"));
         let mut rest = quote!(());
         for binding in self.released.iter().rev() {
             rest = quote!((#binding, #rest));
         }
         quote! {
-            #name { #(#patterns),* } => #path::Release::release(#rest, heap),
+            #name { #(#patterns),* } => #path::Release::release(#rest, #heap),
         }
     }
+}
+
+/// A name of the generated code.
+fn ours(name: &str) -> Ident {
+    Ident::new(&format!("__surefit_{name}"), Span::mixed_site())
 }
 
 fn implementation(
@@ -102,7 +110,7 @@ fn implementation(
 ) -> TokenStream {
     let name = &input.ident;
     let mut generics = input.generics.clone();
-    let heap = format_ident!("Heap_");
+    let (heap, value) = (ours("Heap"), ours("heap"));
     let at = generics
         .params
         .iter()
@@ -121,10 +129,13 @@ fn implementation(
     let (_, arguments, _) = input.generics.split_for_impl();
     quote! {
         #[automatically_derived]
-        #[allow(private_bounds, single_use_lifetimes)]
+        #[allow(non_camel_case_types, private_bounds, single_use_lifetimes)]
         impl #parameters #path::Release<#heap> for #name #arguments #demands {
-            fn release(self, heap: &mut #heap) {
-                let _ = &heap;
+            const OWNS_NOTHING: ::core::primitive::bool = !::core::mem::needs_drop::<Self>()
+                #(&& <#types as #path::Release<#heap>>::OWNS_NOTHING)*;
+
+            fn release(self, #value: &mut #heap) {
+                let _ = &#value;
                 match self { #arms }
             }
         }

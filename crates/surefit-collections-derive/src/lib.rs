@@ -16,9 +16,14 @@
 //! impl<H: ?Sized> Release<H> for Type where <each field that is not skipped>: Release<H>
 //! ```
 //!
+//! It says that the values own nothing (`OWNS_NOTHING`) if that is so for each field that is not
+//! skipped, and if they need not be dropped: then a container discards them without a call for
+//! each.
+//!
 //! # Drawbacks
-//! A type that contains itself, in a `Vec` of itself for example, cannot be derived: the compiler
-//! does not prove a demand that rests on itself. Such a type implements `Release` by hand.
+//! A type that contains itself cannot be derived, in a `Vec` of itself for example, or two types
+//! each of which contains the other: the compiler does not prove a demand that rests on itself. One
+//! type of such a circle implements `Release` by hand.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 

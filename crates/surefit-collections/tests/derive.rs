@@ -132,3 +132,80 @@ fn a_release_that_panics_stops_no_other() {
         assert_eq!(heap.live_blocks().count(), 0);
     }
 }
+
+/// Whatever a type, its parameters and its fields are called.
+#[derive(Debug, Release)]
+struct Named<Heap_, H, T> {
+    heap: Heap_,
+    field_0: H,
+    __surefit: T,
+}
+
+#[derive(Debug, Release)]
+enum Value_<Heap_> {
+    Heap { heap: Heap_, field_1: u8 },
+}
+
+#[test]
+fn names_of_a_type_meet_none_of_the_generated_code() {
+    #[expect(dead_code, reason = "a pattern of the generated code could name it")]
+    #[expect(non_upper_case_globals, reason = "as whoever attacks writes it")]
+    const field_0: u8 = 7;
+    #[derive(Release)]
+    struct Inner(ByteString, u8);
+    let mut heap = boxed(1 << 20, &DEFAULT);
+    let text = |heap: &BoxedHeap| ByteString::from_bytes(heap, b"text").expect("room");
+    let named = Named {
+        heap: text(&heap),
+        field_0: Inner(text(&heap), 7),
+        __surefit: Value_::Heap {
+            heap: text(&heap),
+            field_1: 7,
+        },
+    };
+    let Value_::Heap { field_1, .. } = &named.__surefit;
+    assert_eq!(named.field_0.1, *field_1);
+    assert_eq!(heap.live_blocks().count(), 3);
+    named.release(&mut heap);
+    assert_eq!(heap.live_blocks().count(), 0);
+}
+
+/// Whether values own nothing in a heap.
+const fn owns_nothing<T: Release<BoxedHeap>>() -> bool {
+    T::OWNS_NOTHING
+}
+
+#[test]
+fn a_type_owns_nothing_if_no_field_does() {
+    #[derive(Release)]
+    struct Plain {
+        _number: u64,
+        _more: Option<[Pair<u8, bool>; 3]>,
+    }
+    #[derive(Release)]
+    struct Skipped {
+        #[release(skip)]
+        _seen: SystemTime,
+    }
+    #[derive(Release)]
+    struct Dropped {
+        #[release(skip)]
+        _counted: std::rc::Rc<()>,
+    }
+    assert!(const { owns_nothing::<Plain>() });
+    assert!(const { owns_nothing::<Unit>() });
+    assert!(const { owns_nothing::<Skipped>() });
+    assert!(const { owns_nothing::<Pair<u64, ()>>() });
+    assert!(const { !owns_nothing::<Pair<u64, Moving>>() });
+    assert!(const { !owns_nothing::<Value<'_, u8>>() });
+    assert!(const { !owns_nothing::<Dropped>() });
+
+    // What must be dropped is.
+    let mut heap = boxed(1 << 20, &DEFAULT);
+    let counted = std::rc::Rc::new(());
+    let dropped = Dropped {
+        _counted: counted.clone(),
+    };
+    dropped.release(&mut heap);
+    assert_eq!(std::rc::Rc::strong_count(&counted), 1);
+}
