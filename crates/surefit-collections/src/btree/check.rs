@@ -13,10 +13,12 @@ use crate::heap::ByteHeap;
 use crate::names::Names;
 
 impl<K, V, N: Names> BTreeMap<K, V, N> {
-    /// Verifies every numbered invariant of the map (B).
+    /// Verifies every numbered invariant of the map (B), and that each node is whole
+    /// ([`Vec::check`](crate::Vec::check)).
     ///
     /// # Errors
-    /// The first invariant that does not hold; C1 if an object belongs to another heap.
+    /// The first invariant that does not hold; C1 if an object is not whole, or belongs to another
+    /// heap.
     ///
     /// # Panics
     /// If the comparison of keys panics.
@@ -32,6 +34,7 @@ impl<K, V, N: Names> BTreeMap<K, V, N> {
         let mut levels = 1;
         let mut node = &self.root;
         while !node.is_leaf() {
+            node.children.check(heap)?;
             node = node.child(heap, 0);
             levels += 1;
         }
@@ -55,6 +58,8 @@ impl<K, V, N: Names> Node<K, V, N> {
         levels: usize,
         is_root: bool,
     ) -> Result<usize, Corruption> {
+        self.entries.check(heap)?;
+        self.children.check(heap)?;
         let (len, children) = (self.entries.len(), self.children.len());
         let is_leaf = levels == 1;
         ensure(

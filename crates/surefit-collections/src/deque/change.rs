@@ -36,11 +36,13 @@ impl<T, N: Names> VecDeque<T, N> {
     /// Releases all elements from `len` on, the last first. May move objects.
     ///
     /// # Panics
-    /// If the release of an element panics: those that are left are still there.
+    /// If the deque has an object of another heap. If the release of an element panics: those that
+    /// are left are still there.
     pub fn truncate<H: ByteHeap<Names = N>>(&mut self, heap: &mut H, len: usize)
     where
         T: Release<H>,
     {
+        assert!(self.is_of(heap), "the deque belongs to another heap");
         while self.len() > len {
             if let Some(value) = self.pop_back(heap) {
                 value.release(heap);

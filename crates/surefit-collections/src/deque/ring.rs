@@ -372,8 +372,9 @@ impl<T, N: Names> Ring<T, N> {
         }
     }
 
-    /// Verifies the invariants.
+    /// Verifies the invariants, and that the slots are whole.
     pub(super) fn check<H: ByteHeap<Names = N>>(&self, heap: &H) -> Result<(), Corruption> {
+        self.slots.check(heap)?;
         let slots = self.slots.len();
         if slots == 0 {
             return ensure(self.is_empty(), "R2", "runs without slots", self.len());

@@ -8,16 +8,19 @@ use crate::heap::ByteHeap;
 use crate::names::Names;
 
 impl<K, V, S, N: Names> LruCache<K, V, S, N> {
-    /// Verifies every numbered invariant of the cache (L).
+    /// Verifies every numbered invariant of the cache (L), of its map
+    /// ([`HashMap::check`](crate::HashMap::check)) and of its list.
     ///
     /// # Errors
-    /// The first invariant that does not hold; C1 if an object belongs to another heap.
+    /// The first invariant that does not hold; C1 if an object is not whole, or belongs to another
+    /// heap.
     ///
     /// # Complexity
     /// O(entries) in the mean.
     pub fn check<H: ByteHeap<Names = N>>(&self, heap: &H) -> Result<(), Corruption> {
         let len = self.len();
         ensure(self.is_of(heap), "C1", "an object of another heap", len)?;
+        self.map.check(heap)?;
         self.list.check(heap)?;
         ensure(
             self.list.len() == len && len <= self.capacity.get(),

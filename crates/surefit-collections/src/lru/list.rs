@@ -30,7 +30,9 @@ pub(super) struct Link {
     pub(super) hash: u32,
 }
 
-impl<H: ?Sized> Release<H> for Link {}
+impl<H: ?Sized> Release<H> for Link {
+    const OWNS_NOTHING: bool = true;
+}
 
 impl<H: ?Sized> TryClone<H> for Link {
     type Partial = Infallible;
@@ -199,8 +201,9 @@ impl<N: Names> List<N> {
         self.links.free(heap);
     }
 
-    /// Verifies L1.
+    /// Verifies L1, and that the links are whole.
     pub(super) fn check<H: ByteHeap<Names = N>>(&self, heap: &H) -> Result<(), Corruption> {
+        self.links.check(heap)?;
         let (mut older, mut number, mut seen) = (NONE, self.oldest, 0);
         while let Some(link) = self.get(heap, number) {
             let is_linked = link.older == older && seen < self.len();

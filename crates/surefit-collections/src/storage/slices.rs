@@ -4,7 +4,7 @@
 use core::fmt;
 use core::mem::MaybeUninit;
 
-use surefit_core::Refused;
+use surefit_core::{Corruption, Refused, ensure};
 
 use super::elements::Vec;
 use crate::heap::ByteHeap;
@@ -266,6 +266,19 @@ impl<T, N: Names> Run<T, N> {
         self.start += 1;
         // SAFETY: C4: it was the first slot with an element; `start` says that it has none now.
         Some(unsafe { value.assume_init() })
+    }
+
+    /// Verifies that the slots are whole, as [`Vec::check`] does, and that no more of them are
+    /// before the first element than there are.
+    pub(crate) fn check<H: ByteHeap<Names = N>>(&self, heap: &H) -> Result<(), Corruption> {
+        self.slots.check(heap)?;
+        let is_inside = self.start <= self.slots.len();
+        ensure(
+            is_inside,
+            "C4",
+            "a run that begins behind its end",
+            self.start,
+        )
     }
 
     /// Frees the object of a run without elements. May move objects.
