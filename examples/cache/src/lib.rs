@@ -1,19 +1,19 @@
-//! A cache that speaks the Redis protocol on loopback. Its keys, its values and its index lie in
-//! one heap: surefit's handle heap, a free-list heap (TLSF), or the C library's malloc.
+//! A cache that speaks the Redis protocol on loopback. Each shard holds its keys, values and index
+//! in one heap that does not fragment, through the containers of `surefit-collections`.
 //!
 //! ```text
-//! server      the event loop (mio): accepts, reads, writes, ticks
-//!   connection  bytes in, bytes out, of one client
-//!     request     the protocol: arguments of one command (redis-protocol parses them)
-//!     command     what a command does; replies
-//!       cache       records, index, order of use, deadlines, the limit
-//!         store       the heap: objects of bytes, named by a word
+//! server      accepts clients; a thread for each
+//!   resp        the protocol: where the arguments of a request are
+//!   command     what a command does
+//!     shards      which shard has a key; a lock for each shard
+//!       store       what a shard does: on surefit's heap (packed), or on std's containers (plain)
+//!         reply       the protocol: what is answered
 //! ```
+#![forbid(unsafe_code)]
 
-pub mod cache;
 pub mod command;
-pub mod connection;
 pub mod reply;
-pub mod request;
+pub mod resp;
 pub mod server;
+pub mod shards;
 pub mod store;

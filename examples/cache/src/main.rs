@@ -1,68 +1,100 @@
 //! The server: a cache on loopback.
 
+use std::error::Error;
 use std::hash::{BuildHasher, RandomState};
 use std::net::{Ipv4Addr, SocketAddr};
 
-use anyhow::Context;
-use clap::{Parser, ValueEnum};
-use surefit_cache::cache::Cache;
-use surefit_cache::command;
-use surefit_cache::server::Server;
+use surefit_cache::command::{Cache, size};
+use surefit_cache::server::{Most, Server};
+use surefit_cache::shards::Shards;
 use surefit_cache::store::Store;
-use surefit_cache::store::malloc::Malloc;
-use surefit_cache::store::surefit::Surefit;
-use surefit_cache::store::tlsf::TlsfStore;
+use surefit_cache::store::packed::Packed;
+use surefit_cache::store::plain::Plain;
 
-/// The heap that holds keys, values and index.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum StoreKey {
-    /// Surefit's handle heap: it moves objects, and gives memory back.
-    Surefit,
-    /// Surefit's TLSF: a free-list heap without moves.
-    Tlsf,
-    /// The C library's malloc, or a preloaded one.
-    Malloc,
-}
+const HELP: &str = "A cache that speaks the Redis protocol, on loopback only.
 
-/// A cache that speaks the Redis protocol, on loopback only.
-#[derive(Debug, Parser)]
-#[command(name = "surefit-cache", version)]
+  --port N           the port; 0 lets the system choose [6380]
+  --shards N         heaps, each with a lock of its own [2]
+  --maxmemory BYTES  the most bytes of all heaps, as in 100mb; beyond it, keys that were not used
+                     for long go [1gb]
+  --requirepass WORD what clients must say first
+  --maxclients N     clients at a time [1000]
+  --store NAME       packed: surefit's heap; std: std's containers, without a limit [packed]";
+
 struct Options {
-    /// The port; 0 lets the system choose. The first line of output names it.
-    #[arg(long, default_value_t = 6380)]
     port: u16,
-    /// The heap that holds keys, values and index.
-    #[arg(long, value_enum, default_value_t = StoreKey::Surefit)]
-    store: StoreKey,
-    /// The most bytes of records and index, as in 100mb; 0 means no limit but the region. Beyond
-    /// it, the keys used longest ago go.
-    #[arg(long, default_value = "0", value_parser = bytes)]
-    maxmemory: usize,
-    /// The address space of the heap, as in 1gb: no limit is above it. The memory is used only as
-    /// far as it is needed.
-    #[arg(long, default_value = "1gb", value_parser = bytes)]
-    region: usize,
+    shards: usize,
+    limit: usize,
+    password: Option<String>,
+    most: Most,
+    store: String,
 }
 
-fn bytes(word: &str) -> Result<usize, String> {
-    command::size(word.as_bytes()).ok_or_else(|| "not a number of bytes, as in 100mb".into())
-}
-
-fn main() -> anyhow::Result<()> {
-    let options = Options::parse();
-    match options.store {
-        StoreKey::Surefit => serve(Surefit::new(options.region)?, &options),
-        StoreKey::Tlsf => serve(TlsfStore::new(options.region)?, &options),
-        StoreKey::Malloc => serve(Malloc::default(), &options),
+impl Options {
+    fn read(mut words: impl Iterator<Item = String>) -> Result<Self, Box<dyn Error>> {
+        let mut options = Self {
+            port: 6380,
+            shards: 2,
+            limit: 1 << 30,
+            password: None,
+            most: Most::DEFAULT,
+            store: Packed::NAME.into(),
+        };
+        while let Some(name) = words.next() {
+            if name == "--help" {
+                println!("{HELP}");
+                std::process::exit(0);
+            }
+            let value = words.next().ok_or_else(|| format!("{name} has no value"))?;
+            match name.as_str() {
+                "--port" => options.port = value.parse()?,
+                "--shards" => options.shards = value.parse()?,
+                "--maxmemory" => {
+                    options.limit = size(value.as_bytes()).ok_or("not bytes, as in 100mb")?;
+                }
+                "--requirepass" => options.password = Some(value),
+                "--maxclients" => options.most.clients = value.parse()?,
+                "--store" => options.store = value,
+                _ => return Err(format!("{name} is unknown: see --help").into()),
+            }
+        }
+        match options.shards {
+            1..=1024 => Ok(options),
+            _ => Err("there are 1 to 1024 shards".into()),
+        }
     }
 }
 
-fn serve<S: Store>(store: S, options: &Options) -> anyhow::Result<()> {
-    let seed = RandomState::new().hash_one(0);
-    let cache = Cache::new(store, options.maxmemory, seed);
+fn main() -> Result<(), Box<dyn Error>> {
+    let options = Options::read(std::env::args().skip(1))?;
+    let seeds = RandomState::new();
+    match options.store.as_str() {
+        Packed::NAME => {
+            let limit = options.limit / options.shards;
+            // `CONFIG SET maxmemory` may raise the limit up to the address space.
+            let region = limit.saturating_mul(4);
+            let new = |number| Packed::new(limit, region, seeds.hash_one(number));
+            let shards = (0..options.shards)
+                .map(new)
+                .collect::<Result<Vec<_>, _>>()?;
+            serve(shards, options)
+        }
+        Plain::NAME => serve(
+            (0..options.shards).map(|_| Plain::default()).collect(),
+            options,
+        ),
+        other => Err(format!("{other} is no store: see --help").into()),
+    }
+}
+
+fn serve<S: Store>(shards: Vec<S>, options: Options) -> Result<(), Box<dyn Error>> {
+    let cache = Cache {
+        shards: Shards::new(shards),
+        password: options.password,
+    };
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, options.port));
-    let mut server =
-        Server::new(cache, address).with_context(|| format!("cannot listen on {address}"))?;
+    let server = Server::new(cache, address, options.most)
+        .map_err(|error| format!("cannot listen on {address}: {error}"))?;
     println!("listening on {}", server.address()?);
     Ok(server.run()?)
 }

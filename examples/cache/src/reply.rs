@@ -1,47 +1,112 @@
-//! Replies in the protocol's second version (RESP2), appended to a buffer.
+//! Replies in both versions of the protocol, RESP2 and RESP3, appended to a buffer.
 
 use std::io::Write;
 
-/// `+text`
-pub fn simple(out: &mut Vec<u8>, text: &str) {
-    line(out, b'+', text.as_bytes());
+/// The replies of one client that were not sent yet.
+#[derive(Debug, Default)]
+pub struct Reply {
+    bytes: Vec<u8>,
+    /// Whether the client asked for the third version.
+    pub is_third: bool,
 }
 
-/// `-text`; line breaks in it become blanks.
-pub fn error(out: &mut Vec<u8>, text: &str) {
-    line(out, b'-', text.replace(['\r', '\n'], " ").as_bytes());
-}
+/// Replies above which no more values are appended: the client is cut off.
+const MOST_BYTES: usize = 256 << 20;
 
-/// `:number`
-pub fn integer(out: &mut Vec<u8>, number: i64) {
-    // Writing to a vector cannot fail.
-    let _ = write!(out, ":{number}\r\n");
-}
+/// A buffer that is larger is given back once it was sent.
+const KEPT_BYTES: usize = 64 << 10;
 
-/// The head of an array of `len` replies.
-pub fn array(out: &mut Vec<u8>, len: usize) {
-    let _ = write!(out, "*{len}\r\n");
-}
+impl Reply {
+    /// What waits to be sent.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
 
-/// The head of a bulk string of `len` bytes; a line break follows the bytes.
-pub fn bulk_head(out: &mut Vec<u8>, len: usize) {
-    let _ = write!(out, "${len}\r\n");
-}
+    /// Forgets what was sent.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.bytes.shrink_to(KEPT_BYTES);
+    }
 
-/// A whole bulk string.
-pub fn bulk(out: &mut Vec<u8>, bytes: &[u8]) {
-    bulk_head(out, bytes.len());
-    out.extend_from_slice(bytes);
-    out.extend_from_slice(b"\r\n");
-}
+    /// Whether so much waits that the client must be cut off.
+    #[must_use]
+    pub fn is_too_long(&self) -> bool {
+        self.bytes.len() > MOST_BYTES
+    }
 
-/// No value.
-pub fn null(out: &mut Vec<u8>) {
-    out.extend_from_slice(b"$-1\r\n");
-}
+    /// `+text`
+    pub fn simple(&mut self, text: &str) {
+        self.line(b'+', text.as_bytes());
+    }
 
-fn line(out: &mut Vec<u8>, kind: u8, text: &[u8]) {
-    out.push(kind);
-    out.extend_from_slice(text);
-    out.extend_from_slice(b"\r\n");
+    /// `-text`; line breaks in it become blanks.
+    pub fn error(&mut self, text: &str) {
+        self.line(b'-', text.replace(['\r', '\n'], " ").as_bytes());
+    }
+
+    /// `:number`
+    pub fn integer(&mut self, number: i64) {
+        self.number(b':', number);
+    }
+
+    /// `:number`
+    pub fn count(&mut self, number: usize) {
+        self.integer(i64::try_from(number).unwrap_or(i64::MAX));
+    }
+
+    /// The head of an array of `len` replies.
+    pub fn array(&mut self, len: usize) {
+        self.head(b'*', len);
+    }
+
+    /// The head of a map of `len` pairs of replies: in RESP2 an array of both.
+    pub fn map(&mut self, len: usize) {
+        match self.is_third {
+            true => self.head(b'%', len),
+            false => self.head(b'*', 2 * len),
+        }
+    }
+
+    /// A bulk string.
+    pub fn bulk(&mut self, bytes: &[u8]) {
+        self.pieces(bytes.len(), std::iter::once(bytes));
+    }
+
+    /// A bulk string of `len` bytes that lie in pieces.
+    pub fn pieces<'a>(&mut self, len: usize, pieces: impl Iterator<Item = &'a [u8]>) {
+        self.head(b'$', len);
+        for piece in pieces {
+            self.bytes.extend_from_slice(piece);
+        }
+        self.bytes.extend_from_slice(b"\r\n");
+    }
+
+    /// No value.
+    pub fn null(&mut self) {
+        let null: &[u8] = if self.is_third { b"_\r\n" } else { b"$-1\r\n" };
+        self.bytes.extend_from_slice(null);
+    }
+
+    /// No array.
+    pub fn null_array(&mut self) {
+        let null: &[u8] = if self.is_third { b"_\r\n" } else { b"*-1\r\n" };
+        self.bytes.extend_from_slice(null);
+    }
+
+    fn head(&mut self, kind: u8, len: usize) {
+        self.number(kind, i64::try_from(len).unwrap_or(i64::MAX));
+    }
+
+    fn number(&mut self, kind: u8, number: i64) {
+        self.bytes.push(kind);
+        // Writing to a vector cannot fail.
+        let _ = write!(self.bytes, "{number}\r\n");
+    }
+
+    fn line(&mut self, kind: u8, text: &[u8]) {
+        self.bytes.push(kind);
+        self.bytes.extend_from_slice(text);
+        self.bytes.extend_from_slice(b"\r\n");
+    }
 }

@@ -1,46 +1,60 @@
-//! The event loop: one thread, all clients.
+//! The server: a thread for each client, and one that keeps house.
+//!
+//! A client's thread reads at most 64 KiB, executes what is complete, and sends the replies before
+//! it reads on. So a client that sends many requests at once, or does not read its replies, waits
+//! alone, and holds no more memory than one request and its replies.
 
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::SocketAddr;
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
-use mio::net::{TcpListener, TcpStream};
-use mio::{Events, Interest, Poll, Token};
-
-use crate::cache::Cache;
-use crate::connection::Connection;
+use crate::command::{Cache, Client};
+use crate::resp::{Limits, Request};
 use crate::store::Store;
 
-const LISTENER: Token = Token(usize::MAX);
-
-/// Between two ticks of the cache.
+/// Between two ticks of the shards.
 const TICK: Duration = Duration::from_millis(100);
 
-/// How many times a client is read before the others have their turn.
-const READS: usize = 16;
+/// How long a client may take to read replies.
+const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What one read takes at most.
-const READ_BYTES: usize = 64 << 10;
+/// Bytes that are read at once.
+const READ: usize = 64 << 10;
 
-/// A client and its socket.
-#[derive(Debug)]
-struct Client {
-    stream: TcpStream,
-    connection: Connection,
-    /// There may be more to read, though no event will say so.
-    is_ready: bool,
+/// Replies that are sent before more requests are executed.
+const SEND: usize = 256 << 10;
+
+/// The stack of a client's thread.
+const STACK: usize = 256 << 10;
+
+/// What a server does not exceed.
+#[derive(Clone, Copy, Debug)]
+pub struct Most {
+    /// Clients at a time.
+    pub clients: usize,
+    /// Of one request.
+    pub request: Limits,
+}
+
+impl Most {
+    /// 1,000 clients.
+    pub const DEFAULT: Self = Self {
+        clients: 1000,
+        request: Limits::DEFAULT,
+    };
 }
 
 /// A server for one cache.
 #[derive(Debug)]
-pub struct Server<S: Store> {
+pub struct Server<S> {
     cache: Cache<S>,
-    poll: Poll,
     listener: TcpListener,
-    /// By token; free places are reused.
-    clients: Vec<Option<Client>>,
+    most: Most,
+    clients: AtomicUsize,
     started: Instant,
-    buffer: Box<[u8]>,
 }
 
 impl<S: Store> Server<S> {
@@ -48,18 +62,15 @@ impl<S: Store> Server<S> {
     ///
     /// # Errors
     /// What the system refuses.
-    pub fn new(cache: Cache<S>, address: SocketAddr) -> io::Result<Self> {
-        let poll = Poll::new()?;
-        let mut listener = TcpListener::bind(address)?;
-        poll.registry()
-            .register(&mut listener, LISTENER, Interest::READABLE)?;
+    pub fn new(cache: Cache<S>, address: SocketAddr, most: Most) -> io::Result<Self> {
+        let listener = TcpListener::bind(address)?;
+        let (clients, started) = (AtomicUsize::new(0), Instant::now());
         Ok(Self {
             cache,
-            poll,
             listener,
-            clients: Vec::new(),
-            started: Instant::now(),
-            buffer: vec![0; READ_BYTES].into(),
+            most,
+            clients,
+            started,
         })
     }
 
@@ -71,150 +82,197 @@ impl<S: Store> Server<S> {
         self.listener.local_addr()
     }
 
-    /// Serves for ever.
-    ///
-    /// # Errors
-    /// The first error that is not one client's.
-    pub fn run(&mut self) -> io::Result<()> {
-        let mut events = Events::with_capacity(256);
-        let mut next_tick = self.started + TICK;
-        loop {
-            let until_tick = next_tick.saturating_duration_since(Instant::now());
-            let is_any_ready = self.clients.iter().flatten().any(|client| client.is_ready);
-            let timeout = if is_any_ready {
-                Duration::ZERO
-            } else {
-                until_tick
-            };
-            match self.poll.poll(&mut events, Some(timeout)) {
-                Err(error) if error.kind() != ErrorKind::Interrupted => return Err(error),
-                _ => {}
-            }
-            for event in &events {
-                match event.token() {
-                    LISTENER => self.accept()?,
-                    Token(number) => self.mark_ready(number),
-                }
-            }
-            let now = self.now();
-            for number in 0..self.clients.len() {
-                self.serve(number, now);
-            }
-            if Instant::now() >= next_tick {
-                self.cache.tick(now);
-                next_tick = Instant::now() + TICK;
-            }
-        }
-    }
-
     /// Milliseconds since the server was made.
     fn now(&self) -> u64 {
         u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    fn mark_ready(&mut self, number: usize) {
-        if let Some(Some(client)) = self.clients.get_mut(number) {
-            client.is_ready = true;
-        }
-    }
-
-    fn accept(&mut self) -> io::Result<()> {
+    /// Serves for ever.
+    ///
+    /// # Errors
+    /// What the system refuses before the first client.
+    pub fn run(self) -> io::Result<()> {
+        let server = Arc::new(self);
+        let house = Arc::clone(&server);
+        thread::Builder::new()
+            .name("house".into())
+            .stack_size(STACK)
+            .spawn(move || {
+                loop {
+                    thread::sleep(TICK);
+                    house
+                        .cache
+                        .shards
+                        .each()
+                        .for_each(|mut shard| shard.tick(house.now()));
+                }
+            })?;
         loop {
-            match self.listener.accept() {
-                Ok((stream, _)) => self.add(stream)?,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
-                // A client that went away, or no more file descriptors: the next one may do better.
-                Err(_) => return Ok(()),
+            match server.listener.accept() {
+                Ok((stream, _)) => Self::welcome(&server, stream),
+                // A client that went away, or no more file descriptors: the next may do better.
+                Err(_) => thread::sleep(Duration::from_millis(1)),
             }
         }
     }
 
-    fn add(&mut self, mut stream: TcpStream) -> io::Result<()> {
-        let _ = stream.set_nodelay(true);
-        let number = match self.clients.iter().position(Option::is_none) {
-            Some(number) => number,
-            None => {
-                self.clients.push(None);
-                self.clients.len() - 1
-            }
-        };
-        let interest = Interest::READABLE | Interest::WRITABLE;
-        self.poll
-            .registry()
-            .register(&mut stream, Token(number), interest)?;
-        self.clients[number] = Some(Client {
-            stream,
-            connection: Connection::default(),
-            is_ready: true,
+    fn welcome(server: &Arc<Self>, mut stream: TcpStream) {
+        let seat = Seat::of(server);
+        if server.clients.load(Ordering::Relaxed) > server.most.clients {
+            // A client that is not served is not waited for.
+            let _ = stream.set_nonblocking(true);
+            let _ = stream.write_all(b"-ERR max number of clients reached\r\n");
+            return;
+        }
+        let builder = thread::Builder::new()
+            .name("client".into())
+            .stack_size(STACK);
+        // Without a thread the stream is dropped, and the client sees its end.
+        let _ = builder.spawn(move || {
+            // An error is the client's, whose connection is over.
+            let _ = serve(&seat.0, &mut stream);
+            let _ = stream.shutdown(Shutdown::Both);
         });
-        Ok(())
     }
+}
 
-    /// Does what a client is ready for; a client whose socket failed goes.
-    fn serve(&mut self, number: usize, now: u64) {
-        let Some(client) = self.clients[number].as_mut().filter(|it| it.is_ready) else {
-            return;
+/// A client that is counted.
+struct Seat<S>(Arc<Server<S>>);
+
+impl<S> Seat<S> {
+    fn of(server: &Arc<Server<S>>) -> Self {
+        server.clients.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(server))
+    }
+}
+
+impl<S> Drop for Seat<S> {
+    fn drop(&mut self) {
+        self.0.clients.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Serves one client until its connection is over.
+fn serve<S: Store>(server: &Server<S>, stream: &mut TcpStream) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    let mut connection = Connection::default();
+    let mut buffer = vec![0; READ];
+    loop {
+        let len = match stream.read(&mut buffer) {
+            Ok(0) => return Ok(()),
+            Ok(len) => len,
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
         };
-        let served = client.serve(&mut self.cache, now, &mut self.buffer);
-        if served.unwrap_or(false) {
-            return;
-        }
-        if let Some(mut client) = self.clients[number].take() {
-            let _ = self.poll.registry().deregister(&mut client.stream);
+        connection.receive(
+            &server.cache,
+            server.now(),
+            &server.most.request,
+            &buffer[..len],
+            stream,
+        )?;
+        if connection.is_closing() {
+            return Ok(());
         }
     }
 }
 
-impl Client {
-    /// Reads, executes and writes until the socket has no more, or others wait; `false` if the
-    /// connection is over.
-    fn serve<S: Store>(
-        &mut self,
-        cache: &mut Cache<S>,
-        now: u64,
-        buffer: &mut [u8],
-    ) -> io::Result<bool> {
-        for _ in 0..READS {
-            if !self.write()? {
-                self.is_ready = false; // an event comes when the socket takes more
-                return Ok(true);
-            }
-            if self.connection.is_closing() {
-                return Ok(false);
-            }
-            // Commands that waited until replies were sent.
-            self.connection.resume(cache, now);
-            if !self.connection.output().is_empty() || self.connection.is_closing() {
-                continue; // replies go before more is read
-            }
-            match self.stream.read(buffer) {
-                Ok(0) => {
-                    self.write()?;
-                    return Ok(false);
-                }
-                Ok(len) => self.connection.receive(cache, now, &buffer[..len]),
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    self.is_ready = false;
-                    return Ok(true);
-                }
-                Err(error) => return Err(error),
-            }
-        }
-        self.write()?;
-        Ok(true)
+/// One client without its socket: the bytes of an incomplete request, and replies.
+#[derive(Debug, Default)]
+pub struct Connection {
+    client: Client,
+    request: Request,
+    /// The bytes of an incomplete request.
+    rest: Vec<u8>,
+}
+
+impl Connection {
+    /// Whether the connection is over.
+    #[must_use]
+    pub fn is_closing(&self) -> bool {
+        self.client.is_closing
     }
 
-    /// Sends what waits; whether all was sent.
-    fn write(&mut self) -> io::Result<bool> {
-        while !self.connection.output().is_empty() {
-            match self.stream.write(self.connection.output()) {
-                Ok(len) => self.connection.sent(len),
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
-                Err(error) => return Err(error),
+    /// Takes bytes from the client, executes the requests that they complete, and writes all
+    /// replies. What is no request is answered with an error, and the connection is over.
+    ///
+    /// # Errors
+    /// What `writer` returns.
+    pub fn receive<S: Store>(
+        &mut self,
+        cache: &Cache<S>,
+        now: u64,
+        limits: &Limits,
+        bytes: &[u8],
+        writer: &mut impl Write,
+    ) -> io::Result<()> {
+        if self.rest.is_empty() {
+            let used = self.execute(cache, now, limits, bytes, writer)?;
+            self.rest.extend_from_slice(&bytes[used..]);
+            return Ok(());
+        }
+        let mut all = std::mem::take(&mut self.rest);
+        all.extend_from_slice(bytes);
+        let used = self.execute(cache, now, limits, &all, writer)?;
+        all.drain(..used);
+        all.shrink_to(READ);
+        self.rest = all;
+        Ok(())
+    }
+
+    /// Executes complete requests; returns how many bytes they had.
+    fn execute<S: Store>(
+        &mut self,
+        cache: &Cache<S>,
+        now: u64,
+        limits: &Limits,
+        bytes: &[u8],
+        writer: &mut impl Write,
+    ) -> io::Result<usize> {
+        let mut start = 0;
+        while !self.client.is_closing {
+            match self.request.read(&bytes[start..], limits) {
+                Ok(None) => break,
+                Ok(Some(len)) => {
+                    let request = &bytes[start..start + len];
+                    with_words(&self.request, request, |words| {
+                        cache.execute(&mut self.client, now, words);
+                    });
+                    self.request.reset();
+                    start += len;
+                }
+                Err(malformed) => {
+                    self.client.reply.error(&format!("ERR {}", malformed.0));
+                    self.client.is_closing = true;
+                }
+            }
+            if self.client.reply.bytes().len() >= SEND {
+                self.send(writer)?;
             }
         }
-        Ok(true)
+        self.send(writer)?;
+        Ok(start)
     }
+
+    fn send(&mut self, writer: &mut impl Write) -> io::Result<()> {
+        writer.write_all(self.client.reply.bytes())?;
+        self.client.reply.clear();
+        Ok(())
+    }
+}
+
+/// Calls a function with the words of a request; without an allocation if they are few.
+fn with_words(request: &Request, bytes: &[u8], act: impl FnOnce(&[&[u8]])) {
+    const FEW: usize = 8;
+    let places = request.arguments();
+    if places.len() > FEW {
+        let words: Vec<&[u8]> = places.iter().map(|place| &bytes[place.clone()]).collect();
+        return act(&words);
+    }
+    let mut words = [&[][..]; FEW];
+    for (word, place) in words.iter_mut().zip(places) {
+        *word = &bytes[place.clone()];
+    }
+    act(&words[..places.len()]);
 }

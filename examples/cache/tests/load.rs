@@ -9,7 +9,7 @@ fn the_load_reports_every_server() {
     let run = |name: &str| {
         let out = folder.path().join(name);
         let output = Command::new(env!("CARGO_BIN_EXE_surefit-cache-load"))
-            .args(["--budget-mb", "1", "--only", "surefit,tlsf,malloc", "--out"])
+            .args(["--budget-mb", "1", "--only", "surefit,std", "--out"])
             .arg(&out)
             .output()
             .expect("it runs");
@@ -29,7 +29,7 @@ fn the_load_reports_every_server() {
         "{table}"
     );
     let svg = fs::read_to_string(out.join("load.svg")).expect("a plot");
-    for (row, name) in ["surefit", "tlsf", "malloc"].iter().enumerate() {
+    for (row, name) in ["surefit", "std"].iter().enumerate() {
         assert!(table.contains(&format!("  {name} ")) && svg.contains(name));
         assert_eq!(first["rows"][row]["name"], *name);
         // The same commands and the same payload, whenever it is played.

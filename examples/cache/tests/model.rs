@@ -1,363 +1,363 @@
-//! The cache on every store against a simple model: keys, values, order of use, deadlines, limit.
+//! Scripts of commands with a clock that the test sets: the shard on surefit's heap beside the one
+//! on the standard library's containers, and under limits.
 
-use rand::{Rng, SeedableRng};
-use rand_chacha::ChaCha8Rng;
-use surefit_cache::cache::{Cache, MOST_KEY_BYTES, Only, Options, Refused};
-use surefit_cache::store::Store;
-use surefit_cache::store::malloc::Malloc;
-use surefit_cache::store::surefit::Surefit;
-use surefit_cache::store::tlsf::TlsfStore;
+use std::collections::{BTreeMap, BTreeSet};
 
-const REGION: usize = 32 << 20;
+use surefit_cache::reply::Reply;
+use surefit_cache::store::packed::{LEAST_LIMIT, Packed};
+use surefit_cache::store::plain::Plain;
+use surefit_cache::store::{End, Error, Expiry, Kind, MOST_KEY, Store};
 
-fn surefit() -> Surefit {
-    Surefit::new(REGION).expect("memory")
-}
+/// Numbers that a seed decides (SplitMix64).
+struct Random(u64);
 
-fn tlsf() -> TlsfStore {
-    TlsfStore::new(REGION).expect("memory")
-}
-
-/// A key of the model.
-#[derive(Clone, Debug)]
-struct Entry {
-    key: Vec<u8>,
-    value: Vec<u8>,
-    deadline: Option<u64>,
-}
-
-/// All live keys, the one used longest ago first.
-#[derive(Debug, Default)]
-struct Model(Vec<Entry>);
-
-impl Model {
-    fn expire(&mut self, now: u64) {
-        self.0
-            .retain(|it| it.deadline.is_none_or(|deadline| deadline > now));
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
     }
 
-    fn take(&mut self, key: &[u8]) -> Option<Entry> {
-        let at = self.0.iter().position(|it| it.key == key)?;
-        Some(self.0.remove(at))
+    fn below(&mut self, bound: u64) -> u64 {
+        self.next() % bound
+    }
+
+    fn chance(&mut self, of: u64) -> bool {
+        self.below(of) == 0
+    }
+
+    /// Mostly short, sometimes longer than what lies in a bucket, or in one piece.
+    fn bytes(&mut self) -> Vec<u8> {
+        let most = [4, 40, 400, 1100, 6000][self.below(5) as usize];
+        let (len, byte) = (self.below(most) as usize, self.next());
+        (0..len).map(|at| (byte as usize + at) as u8).collect()
     }
 }
 
-fn value_in<S: Store>(cache: &mut Cache<S>, now: u64, key: &[u8]) -> Option<Vec<u8>> {
-    let value = cache.get(now, key)?;
-    let bytes: Vec<u8> = value.chunks().flatten().copied().collect();
-    assert_eq!(bytes.len(), value.len());
-    Some(bytes)
+/// What a command of a shard answers: a result, and bytes.
+type Answer = (Result<i64, Error>, Vec<u8>);
+
+fn small(random: &mut Random, keys: u64) -> Vec<u8> {
+    let number = random.below(keys);
+    let mut key = format!("key:{number}").into_bytes();
+    match number % 16 {
+        0 => key.resize(700, b'.'),
+        1 => key.resize(5000, b'.'),
+        _ => {}
+    }
+    key
 }
 
-/// Mostly short, sometimes in pieces.
-fn random_value(random: &mut ChaCha8Rng) -> Vec<u8> {
-    let longest = [0, 10, 300, 3000, 6000, 40_000][random.random_range(0..6)];
-    let len = random.random_range(0..=longest);
-    (0..len).map(|_| random.random()).collect()
-}
-
-/// A cache and its model, which do the same.
-struct Play<S: Store> {
-    cache: Cache<S>,
-    model: Model,
-    now: u64,
-    random: ChaCha8Rng,
-}
-
-impl<S: Store> Play<S> {
-    fn step(&mut self) {
-        self.now += self.random.random_range(0..3);
-        self.model.expire(self.now);
-        let key = format!("key{}", self.random.random_range(0..600)).into_bytes();
-        match self.random.random_range(0..10) {
-            0 if self.random.random_ratio(1, 20) => self.cache.purge(),
-            0..4 => self.set(key),
-            4..7 => {
-                let entry = self.model.take(&key);
-                let value = value_in(&mut self.cache, self.now, &key);
-                assert_eq!(value, entry.as_ref().map(|it| it.value.clone()));
-                self.model.0.extend(entry);
-            }
-            7 => {
-                let entry = self.model.0.iter().find(|it| it.key == key);
-                assert_eq!(self.cache.contains(self.now, &key), entry.is_some());
-                let deadline = entry.map(|it| it.deadline);
-                assert_eq!(self.cache.deadline(self.now, &key), deadline);
-            }
-            8 => {
-                let was_there = self.model.take(&key).is_some();
-                assert_eq!(self.cache.delete(self.now, &key), was_there);
-            }
-            _ => self.cache.tick(self.now),
-        }
-    }
-
-    fn set(&mut self, key: Vec<u8>) {
-        let random = &mut self.random;
-        let only = [Only::Always, Only::Absent, Only::Present][random.random_range(0..3)];
-        let lasts = random
-            .random_bool(0.3)
-            .then(|| random.random_range(0..2000));
-        let options = Options {
-            deadline: lasts.map(|lasts| self.now + lasts),
-            keep_deadline: random.random_bool(0.1),
-            only,
-        };
-        let value = random_value(random);
-        let at = self.model.0.iter().position(|it| it.key == key);
-        let is_set = match only {
-            Only::Always => true,
-            Only::Absent => at.is_none(),
-            Only::Present => at.is_some(),
-        };
-        let answer = self.cache.set(self.now, &key, &value, options);
-        assert_eq!(answer, Ok(is_set));
-        if !is_set {
-            return;
-        }
-        let old = at.map(|at| self.model.0.remove(at));
-        let kept = old.filter(|_| options.keep_deadline);
-        let deadline = kept.map_or(options.deadline, |old| old.deadline);
-        if deadline.is_none_or(|deadline| deadline > self.now) {
-            self.model.0.push(Entry {
-                key,
-                value,
-                deadline,
-            });
-        }
-    }
-
-    /// Half of what lives goes under a limit, and that is the half used longest ago.
-    fn halve(&mut self) {
-        self.forget_expired();
-        assert_eq!(self.cache.len(), self.model.0.len());
-        let evicted = self.model.0.len() / 2;
-        let mut limit = self.cache.used_bytes();
-        while self.cache.len() > self.model.0.len() - evicted {
-            limit -= 1;
-            self.cache.set_limit(limit);
-        }
-        self.model.0.drain(..evicted);
-        self.cache.set_limit(0);
-    }
-
-    fn forget_expired(&mut self) {
-        (0..200).for_each(|_| self.cache.tick(self.now));
-    }
-}
-
-fn plays_like_its_model<S: Store>(store: S) {
-    let mut play = Play {
-        cache: Cache::new(store, 0, 3),
-        model: Model::default(),
-        now: 0,
-        random: ChaCha8Rng::seed_from_u64(7),
+/// One command. All shards that get the same random numbers get the same command.
+fn step<S: Store>(shard: &mut S, random: &mut Random, now: u64, keys: u64) -> Answer {
+    let key = small(random, keys);
+    let (choice, value, field) = (random.below(22), random.bytes(), small(random, 20));
+    let end = if random.chance(2) {
+        End::Front
+    } else {
+        End::Back
     };
-    for step in 0..30_000 {
-        play.step();
-        if step % 1000 == 0 {
-            play.cache.assert_sound();
-        }
-        if step == 20_000 {
-            play.halve();
-        }
+    let at = now + 1 + random.below(300);
+    let expiry = [Expiry::Never, Expiry::Kept, Expiry::At(at)][random.below(3) as usize];
+    let (from, to) = (random.below(40) as i64 - 20, random.below(40) as i64 - 20);
+    let reply = &mut Reply::default();
+    let flag = |is: bool| i64::from(is);
+    let count = |count: usize| count as i64;
+    let kind = [Kind::Text, Kind::Hash, Kind::List][random.below(3) as usize];
+    let result = match choice {
+        0..5 => shard.set(now, &key, &value, expiry).map(|()| 0),
+        5 => shard.append(now, &key, &value).map(count),
+        6 | 7 => Ok(flag(shard.remove(now, &key))),
+        8 => shard.get(now, &key, reply).map(flag),
+        9 => Ok(shard.kind(now, &key).map_or(-1, |kind| kind as i64)),
+        10 => Ok(shard
+            .deadline(now, &key)
+            .map_or(-2, |it| it.map_or(-1, |at| at as i64))),
+        11 => shard
+            .set_deadline(now, &key, (from > 0).then_some(at))
+            .map(flag),
+        12 => shard.len_of(now, &key, kind).map(count),
+        13 | 14 => shard.set_field(now, &key, &field, &value).map(flag),
+        15 => shard.field(now, &key, &field, reply).map(flag),
+        16 => shard.remove_field(now, &key, &field).map(flag),
+        17 | 18 => shard.push(now, &key, end, &value).map(count),
+        19 => shard.pop(now, &key, end, reply).map(flag),
+        20 => shard.range(now, &key, from, to, reply).map(|()| 0),
+        _ => shard.copy(now, &key).map(|text| {
+            text.map_or(-1, |text| {
+                reply.bulk(&text);
+                count(text.len())
+            })
+        }),
+    };
+    (result, reply.bytes().to_vec())
+}
+
+/// All keys of a shard, by calls of `scan`.
+fn scanned<S: Store>(shard: &mut S, now: u64, count: usize) -> Vec<Vec<u8>> {
+    let (mut keys, mut place) = (Vec::new(), Some(0));
+    while let Some(from) = place {
+        place = shard.scan(now, from, count, &mut |key| keys.push(key.to_vec()));
     }
-    let counts = play.cache.counts();
-    assert!(counts.expired > 100 && counts.evicted > 100, "{counts:?}");
-    for entry in &play.model.0 {
-        assert!(play.cache.delete(play.now, &entry.key));
-    }
-    play.forget_expired();
-    assert!(play.cache.is_empty());
-    play.cache.assert_sound();
+    keys.sort();
+    keys
+}
+
+fn packed(limit: usize, seed: u64) -> Packed {
+    Packed::new(limit, 64 << 20, seed).expect("a shard")
+}
+
+/// The fields of a hash in one order, or nothing.
+fn fields<S: Store>(shard: &mut S, now: u64, key: &[u8]) -> Result<Vec<u8>, Error> {
+    let mut reply = Reply::default();
+    shard.fields(now, key, &mut reply)?;
+    let mut bytes = reply.bytes().to_vec();
+    bytes.sort_unstable();
+    Ok(bytes)
 }
 
 #[test]
-fn on_surefit_the_cache_plays_like_its_model() {
-    plays_like_its_model(surefit());
-}
-
-#[test]
-fn on_tlsf_the_cache_plays_like_its_model() {
-    plays_like_its_model(tlsf());
-}
-
-#[test]
-fn on_malloc_the_cache_plays_like_its_model() {
-    plays_like_its_model(Malloc::default());
-}
-
-/// The index follows the number of records up and down, and its chains stay right.
-#[test]
-fn the_index_grows_and_shrinks_with_the_records() {
-    let mut cache = Cache::new(surefit(), 0, 5);
-    let key = |number: u32| number.to_be_bytes();
-    // Buckets that were given up come back empty.
-    for round in 0..4 {
-        let (first, kept) = (round * 20_000, round * 20_000 + 19_000);
-        for number in first..first + 20_000 {
+fn a_shard_does_what_one_on_std_does() {
+    for seed in 0..24 {
+        let keys = [3, 30, 300][seed as usize % 3];
+        let (mut shard, mut model) = (packed(32 << 20, seed), Plain::default());
+        let (mut random, mut again) = (Random(seed), Random(seed));
+        let mut clock = Random(!seed);
+        let mut now = 0;
+        for number in 0..3000 {
+            now += clock.below(4);
+            let answer = step(&mut shard, &mut random, now, keys);
             assert_eq!(
-                cache.set(0, &key(number), b"", Options::default()),
-                Ok(true)
+                answer,
+                step(&mut model, &mut again, now, keys),
+                "{seed}, {number}"
             );
-        }
-        cache.assert_sound();
-        let full = cache.used_bytes();
-        for number in first..kept {
-            assert!(cache.delete(0, &key(number)));
-        }
-        cache.assert_sound();
-        assert!(
-            cache.used_bytes() < full / 4,
-            "{full} to {}",
-            cache.used_bytes()
-        );
-        assert!((kept..kept + 1_000).all(|number| cache.contains(0, &key(number))));
-        assert!((first..kept).all(|number| !cache.contains(0, &key(number))));
-    }
-    cache.clear();
-    assert!(cache.is_empty());
-    cache.store().check().expect("sound");
-}
-
-#[test]
-fn a_limit_holds_at_every_moment_and_the_oldest_go() {
-    let limit = 200_000;
-    let mut cache = Cache::new(surefit(), limit, 1);
-    for number in 0..5_000_u32 {
-        let value = vec![1; 100 + number as usize % 400];
-        assert_eq!(
-            cache.set(0, &number.to_be_bytes(), &value, Options::default()),
-            Ok(true)
-        );
-        assert!(cache.used_bytes() <= limit);
-        assert!(cache.contains(0, &number.to_be_bytes()));
-        // One key is used again and again; looking whether it is there is no use.
-        assert!(cache.get(0, &0_u32.to_be_bytes()).is_some());
-        cache.contains(0, &1_u32.to_be_bytes());
-    }
-    assert!(!cache.contains(0, &1_u32.to_be_bytes()));
-    assert!(cache.counts().evicted > 4_000);
-    // What does not fit alone is refused, and takes nothing with it but the old value of its key.
-    let before = cache.len();
-    assert_eq!(
-        cache.set(0, b"huge", &vec![1; limit], Options::default()),
-        Err(Refused::Full)
-    );
-    assert!(cache.len() <= before && !cache.contains(0, b"huge"));
-    cache.assert_sound();
-}
-
-/// A store that is smaller than the limit evicts too, instead of failing.
-#[test]
-fn a_full_store_evicts() {
-    let mut cache = Cache::new(Surefit::new(1 << 20).expect("memory"), 0, 1);
-    for number in 0..2_000_u32 {
-        let value = vec![7; 5_000];
-        assert_eq!(
-            cache.set(0, &number.to_be_bytes(), &value, Options::default()),
-            Ok(true)
-        );
-    }
-    assert!(cache.len() > 100 && cache.counts().evicted > 1_500);
-    cache.assert_sound();
-    cache.store().check().expect("sound");
-}
-
-#[test]
-fn records_of_every_shape_come_back() {
-    fn shapes<S: Store>(store: S) {
-        let mut cache = Cache::new(store, 0, 1);
-        for key in [0, 1, 255, 256, MOST_KEY_BYTES] {
-            for value in [
-                0, 1, 255, 256, 1800, 2000, 4070, 4080, 4090, 4096, 65_535, 65_536, 300_000,
-            ] {
-                for deadline in [None, Some(5)] {
-                    let key = vec![b'k'; key];
-                    let value: Vec<u8> = (0..value).map(|at| (at % 251) as u8).collect();
-                    let options = Options {
-                        deadline,
-                        ..Options::default()
-                    };
-                    assert_eq!(cache.set(0, &key, &value, options), Ok(true));
-                    assert_eq!(value_in(&mut cache, 0, &key), Some(value));
-                    assert_eq!(cache.deadline(0, &key), Some(deadline));
+            if clock.chance(50) {
+                shard.tick(now);
+                model.tick(now);
+            }
+            if clock.chance(64) {
+                shard.assert_sound();
+                let count = 1 + clock.below(20) as usize;
+                let all = scanned(&mut shard, now, count);
+                assert_eq!(all, scanned(&mut model, now, 1), "{seed}, {number}");
+                for key in &all {
+                    assert_eq!(fields(&mut shard, now, key), fields(&mut model, now, key));
                 }
             }
         }
-        cache.assert_sound();
-        assert_eq!(cache.len(), 5);
-        cache.clear();
+        assert_eq!(shard.figures().evicted, 0, "there was room");
+        shard.clear();
+        shard.assert_sound();
+        assert_eq!(shard.figures().keys, 0);
     }
-    shapes(surefit());
-    shapes(tlsf());
-    shapes(Malloc::default());
-    let mut cache = Cache::new(surefit(), 0, 1);
-    let long = vec![b'k'; MOST_KEY_BYTES + 1];
-    assert_eq!(
-        cache.set(0, &long, b"", Options::default()),
-        Err(Refused::LongKey)
-    );
 }
 
 #[test]
-fn deadlines_pass_with_the_caller_s_clock() {
-    let mut cache = Cache::new(surefit(), 0, 1);
-    let until = |deadline| Options {
-        deadline: Some(deadline),
-        ..Options::default()
+fn nothing_is_lost_by_a_refusal_and_nothing_wrong_is_found_under_a_limit() {
+    for seed in 0..8 {
+        let (mut shard, mut random) = (packed(LEAST_LIMIT, seed), Random(seed));
+        // What was written last, unless it was deleted; the shard may have evicted it.
+        let mut model = BTreeMap::<Vec<u8>, Vec<u8>>::new();
+        for number in 0..20_000 {
+            let key = small(&mut random, 20_000);
+            let mut reply = Reply::default();
+            match random.below(8) {
+                0..5 => {
+                    let value = random.bytes();
+                    shard
+                        .set(0, &key, &value, Expiry::Never)
+                        .expect("others are evicted");
+                    model.insert(key, value);
+                }
+                5 => {
+                    // More than a shard takes: what the key has stays, and all others do.
+                    let before = (shard.copy(0, &key), shard.figures().keys);
+                    let value = vec![0; LEAST_LIMIT];
+                    let refused = shard.set(0, &key, &value, Expiry::Never);
+                    assert_eq!(refused, Err(Error::Full));
+                    assert_eq!(before, (shard.copy(0, &key), shard.figures().keys));
+                }
+                6 => {
+                    shard.remove(0, &key);
+                    model.remove(&key);
+                }
+                _ => {
+                    if shard.get(0, &key, &mut reply).expect("all are texts") {
+                        let mut expected = Reply::default();
+                        expected.bulk(&model[&key]);
+                        assert_eq!(reply.bytes(), expected.bytes());
+                    }
+                }
+            }
+            let figures = shard.figures();
+            assert!(figures.used <= LEAST_LIMIT && figures.held <= LEAST_LIMIT);
+            if number % 512 == 0 {
+                shard.assert_sound();
+            }
+        }
+        let figures = shard.figures();
+        assert!(figures.evicted > 1000 && figures.keys > 100, "{figures:?}");
+        // Most of the limit is payload. The values are 1,500 bytes long in the mean.
+        let all = scanned(&mut shard, 0, 100);
+        let payload: usize = all.iter().map(|key| key.len() + model[key].len()).sum();
+        assert!(payload * 2 > LEAST_LIMIT, "{payload} bytes in {figures:?}");
+        for key in all {
+            assert_eq!(shard.copy(0, &key), Ok(Some(model[&key].clone())));
+        }
+    }
+}
+
+#[test]
+fn one_key_that_takes_all_is_refused_and_stays_whole() {
+    let mut shard = packed(LEAST_LIMIT, 1);
+    shard
+        .set(0, b"other", b"value", Expiry::Never)
+        .expect("room");
+    let (mut pushed, value) = (0, [7; 1000]);
+    let refused = loop {
+        match shard.push(0, b"list", End::Back, &value) {
+            Ok(len) => {
+                pushed += 1;
+                assert_eq!(len, pushed);
+            }
+            Err(error) => break error,
+        }
     };
-    cache.set(0, b"lazy", b"1", until(10)).expect("room");
-    assert!(cache.contains(9, b"lazy"));
-    assert!(!cache.contains(10, b"lazy"), "not at its deadline");
-    assert!(cache.is_empty());
-    for number in 0..3_000_u32 {
-        cache
-            .set(20, &number.to_be_bytes(), b"1", until(100))
+    assert_eq!(
+        (refused, shard.kind(0, b"other")),
+        (Error::Full, None),
+        "evicted before"
+    );
+    shard.assert_sound();
+    assert_eq!(shard.len_of(0, b"list", Kind::List), Ok(pushed));
+    assert!(pushed * value.len() > LEAST_LIMIT * 4 / 5, "{pushed}");
+    let mut reply = Reply::default();
+    for _ in 0..pushed {
+        assert_eq!(shard.pop(0, b"list", End::Front, &mut reply), Ok(true));
+    }
+    shard.assert_sound();
+    assert_eq!(shard.kind(0, b"list"), None, "a list without values goes");
+    shard
+        .set(0, b"other", b"value", Expiry::Never)
+        .expect("room");
+}
+
+#[test]
+fn a_key_that_is_used_stays_while_others_go() {
+    let mut shard = packed(LEAST_LIMIT, 2);
+    shard
+        .set(0, b"used", b"value", Expiry::Never)
+        .expect("room");
+    for number in 0..50_000 {
+        let key = format!("other:{number}");
+        shard
+            .set(0, key.as_bytes(), &[1; 300], Expiry::Never)
+            .expect("others are evicted");
+        assert_eq!(shard.kind(0, b"used"), Some(Kind::Text), "{number}");
+    }
+    assert!(shard.figures().evicted > 30_000);
+}
+
+#[test]
+fn ticks_remove_expired_keys_that_nobody_asks_for() {
+    let mut shard = packed(32 << 20, 3);
+    for number in 0..20_000_u64 {
+        let key = format!("key:{number}");
+        let expiry = if number % 2 == 0 {
+            Expiry::At(1000 + number)
+        } else {
+            Expiry::Never
+        };
+        shard
+            .set(0, key.as_bytes(), &[1; 100], expiry)
             .expect("room");
     }
-    (0..10).for_each(|_| cache.tick(99));
-    assert_eq!(cache.len(), 3_000);
-    (0..10).for_each(|_| cache.tick(100));
-    assert!(cache.is_empty(), "ticks find what nobody asks for");
-    assert_eq!(cache.counts().expired, 3_001);
+    let mut now = 1000;
+    while shard.figures().expired < 10_000 {
+        now += 100;
+        let before = shard.figures().expired;
+        shard.tick(now);
+        let found = shard.figures().expired - before;
+        assert!(found <= 16 * 64 * 256, "a tick is bounded");
+        assert!(now < 10_000_000, "all are found");
+    }
+    assert_eq!(
+        (shard.figures().keys, shard.figures().expired),
+        (10_000, 10_000)
+    );
+    shard.assert_sound();
+    shard.purge();
+    shard.assert_sound();
 }
 
-/// Most keys go, and the names of the others become the lowest there are: the address table shrinks
-/// with what lives.
 #[test]
-fn a_purge_renumbers_what_lives() {
-    let mut cache = Cache::new(surefit(), 0, 1);
-    let key = |number: usize| format!("key:{number}").into_bytes();
-    let value = |number: usize| vec![number.to_le_bytes()[0]; [10, 300, 9000][number % 3]];
-    let count = 6000;
-    for number in 0..count {
-        let set = cache.set(0, &key(number), &value(number), Options::default());
-        assert_eq!(set, Ok(true));
+fn a_scan_passes_all_keys_that_stay_however_many_come_and_go() {
+    for seed in 0..20 {
+        let (mut shard, mut random) = (packed(32 << 20, seed), Random(seed));
+        let stay: Vec<_> = (0..500)
+            .map(|number| format!("stay:{number}").into_bytes())
+            .collect();
+        let (mut come, mut gone) = (0_u64, 0_u64);
+        for key in &stay {
+            shard.set(0, key, &[1; 200], Expiry::Never).expect("room");
+        }
+        let mut seen = BTreeSet::new();
+        let mut place = Some(0);
+        while let Some(from) = place {
+            // The table grows in some scans, shrinks in some, and does both in others.
+            for _ in 0..random.below(12) {
+                if random.chance(2) || seed % 3 == 0 {
+                    let key = format!("other:{come}");
+                    shard
+                        .set(0, key.as_bytes(), &[1; 200], Expiry::Never)
+                        .expect("room");
+                    come += 1;
+                } else if gone < come {
+                    shard.remove(0, format!("other:{gone}").as_bytes());
+                    gone += 1;
+                }
+            }
+            place = shard.scan(0, from, 10, &mut |key| {
+                seen.insert(key.to_vec());
+            });
+        }
+        assert!(stay.iter().all(|key| seen.contains(key)), "{seed}");
+        shard.assert_sound();
     }
-    for number in (0..count).filter(|number| number % 6 < 3) {
-        assert!(cache.delete(0, &key(number)));
+}
+
+#[test]
+fn limits_and_long_keys_are_refused_as_they_must() {
+    assert!(Packed::new(LEAST_LIMIT - 1, 64 << 20, 0).is_err());
+    let mut shard = packed(8 << 20, 4);
+    let long = vec![b'k'; MOST_KEY + 1];
+    assert_eq!(shard.set(0, &long, b"", Expiry::Never), Err(Error::LongKey));
+    assert_eq!(shard.append(0, &long, b""), Err(Error::LongKey));
+    assert_eq!(shard.set_field(0, &long, b"", b""), Err(Error::LongKey));
+    assert_eq!(shard.push(0, &long, End::Back, b""), Err(Error::LongKey));
+    assert_eq!(shard.set(0, &long[1..], b"longest", Expiry::Never), Ok(()));
+    assert_eq!(shard.copy(0, &long[1..]), Ok(Some(b"longest".to_vec())));
+    assert!(!shard.set_limit(LEAST_LIMIT - 1) && !shard.set_limit(1 << 40));
+    assert!(shard.set_limit(16 << 20));
+    assert_eq!(shard.figures().limit, 16 << 20);
+    shard.assert_sound();
+    // Below what it holds: the next writes evict.
+    for number in 0..10_000 {
+        let key = format!("key:{number}");
+        shard
+            .set(0, key.as_bytes(), &[1; 1000], Expiry::Never)
+            .expect("room");
     }
-    for number in (0..count).filter(|number| number % 60 > 5 && number % 6 > 2) {
-        assert!(cache.delete(0, &key(number)));
-    }
-    let table = |cache: &Cache<Surefit>| cache.store().usage().administrative_bytes;
-    let before = table(&cache);
-    cache.purge();
-    cache.assert_sound();
-    cache.store().check().expect("sound");
-    // The table had more than 10,000 entries of four bytes, and less than a tenth of them live.
-    assert!(
-        table(&cache) + 30_000 < before,
-        "{} of {before}",
-        table(&cache)
-    );
-    for number in 0..count {
-        let kept = (number % 60 <= 5 && number % 6 > 2).then(|| value(number));
-        assert_eq!(value_in(&mut cache, 0, &key(number)), kept);
-    }
-    // The order of use was renumbered too.
-    cache.set_limit(1);
-    assert!(cache.is_empty());
-    cache.store().check().expect("sound");
+    assert!(shard.figures().used > 9 << 20);
+    assert!(shard.set_limit(LEAST_LIMIT));
+    shard
+        .set(0, b"one", b"more", Expiry::Never)
+        .expect("others are evicted");
+    assert!(shard.figures().used <= LEAST_LIMIT);
+    assert_eq!(shard.kind(0, b"one"), Some(Kind::Text));
+    shard.purge();
+    shard.assert_sound();
 }

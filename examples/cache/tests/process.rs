@@ -15,9 +15,10 @@ struct Server {
 }
 
 impl Server {
-    fn start(store: &str) -> Self {
+    fn start(arguments: &[&str]) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_surefit-cache"))
-            .args(["--port", "0", "--store", store])
+            .args(["--port", "0"])
+            .args(arguments)
             .stdout(Stdio::piped())
             .spawn()
             .expect("the server starts");
@@ -80,8 +81,8 @@ fn say(stream: &mut TcpStream, bytes: &[u8], reply: &[u8]) {
 
 #[test]
 fn clients_share_a_cache_and_may_go_at_any_time() {
-    for store in ["surefit", "tlsf", "malloc"] {
-        let server = Server::start(store);
+    for store in ["packed", "std"] {
+        let server = Server::start(&["--store", store]);
         let mut one = server.connect();
         say(&mut one, b"SET a 1\r\nGET a\r\n", b"+OK\r\n$1\r\n1\r\n");
         let mut two = server.connect();
@@ -100,10 +101,62 @@ fn clients_share_a_cache_and_may_go_at_any_time() {
     }
 }
 
+#[test]
+fn more_clients_than_are_served_are_told_so() {
+    let server = Server::start(&["--maxclients", "2"]);
+    let (mut one, mut two) = (server.connect(), server.connect());
+    say(&mut one, b"PING\r\n", b"+PONG\r\n");
+    say(&mut two, b"PING\r\n", b"+PONG\r\n");
+    let mut said = String::new();
+    let mut three = server.connect();
+    three.read_to_string(&mut said).expect("told and closed");
+    assert_eq!(said, "-ERR max number of clients reached\r\n");
+    say(&mut two, b"QUIT\r\n", b"+OK\r\n");
+    assert_eq!(two.read(&mut [0; 1]).expect("closed"), 0);
+    // Its thread ends soon: then there is a place again.
+    loop {
+        let mut four = server.connect();
+        four.write_all(b"PING\r\n").expect("sent");
+        let mut reply = [0; 7];
+        if four.read_exact(&mut reply).is_ok() && &reply == b"+PONG\r\n" {
+            break;
+        }
+    }
+}
+
+#[test]
+fn many_clients_at_once_find_what_they_wrote() {
+    let server = Server::start(&["--shards", "4"]);
+    std::thread::scope(|scope| {
+        for client in 0..8 {
+            let server = &server;
+            scope.spawn(move || {
+                let mut stream = server.connect();
+                for number in 0..500 {
+                    let set = format!("SET {client}:{number} {number}\r\nINCR all\r\n");
+                    stream.write_all(set.as_bytes()).expect("sent");
+                    let mut reader = BufReader::new(&stream);
+                    for _ in 0..2 {
+                        reader.read_line(&mut String::new()).expect("a reply");
+                    }
+                }
+                for number in 0..500 {
+                    let get = format!("GET {client}:{number}\r\n");
+                    let text = number.to_string();
+                    let reply = format!("${}\r\n{text}\r\n", text.len());
+                    say(&mut stream, get.as_bytes(), reply.as_bytes());
+                }
+            });
+        }
+    });
+    say(&mut server.connect(), b"GET all\r\n", b"$4\r\n4000\r\n");
+    say(&mut server.connect(), b"DBSIZE\r\n", b":4001\r\n");
+}
+
 /// A value of many reads and writes, to a client that reads only after it has sent everything.
 #[test]
 fn a_large_value_goes_both_ways() {
-    let server = Server::start("surefit");
+    let server = Server::start(&[]);
     let value: Vec<u8> = (0..3 << 20).map(|at: u32| (at % 251) as u8).collect();
     let mut bytes = format!("*3\r\n$3\r\nSET\r\n$1\r\nk\r\n${}\r\n", value.len()).into_bytes();
     bytes.extend_from_slice(&value);
@@ -120,7 +173,7 @@ fn a_large_value_goes_both_ways() {
 
 #[test]
 fn redis_cli_works() {
-    let server = Server::start("surefit");
+    let server = Server::start(&[]);
     for (arguments, expected) in [
         (&["PING"][..], "PONG\n"),
         (&["SET", "key", "two words", "EX", "100"], "OK\n"),
@@ -128,8 +181,8 @@ fn redis_cli_works() {
         (&["MGET", "key", "none"], "two words\n\n"),
         (&["EXISTS", "key"], "1\n"),
         (&["TTL", "key"], "100\n"),
-        (&["CONFIG", "SET", "maxmemory", "1mb"], "OK\n"),
-        (&["CONFIG", "GET", "maxmemory"], "maxmemory\n1048576\n"),
+        (&["CONFIG", "SET", "maxmemory", "16mb"], "OK\n"),
+        (&["CONFIG", "GET", "maxmemory"], "maxmemory\n16777216\n"),
         (&["DEL", "key"], "1\n"),
         (&["GET", "key"], "\n"),
     ] {
@@ -141,12 +194,12 @@ fn redis_cli_works() {
     let info = server
         .ask(REDIS_CLI, &["INFO", "memory"])
         .expect("asked before");
-    assert!(info.contains("maxmemory:1048576"), "{info}");
+    assert!(info.contains("maxmemory:16777216"), "{info}");
 }
 
 #[test]
 fn redis_benchmark_works() {
-    let server = Server::start("surefit");
+    let server = Server::start(&[]);
     let arguments = [
         "-t",
         "ping,set,get",

@@ -1,112 +1,249 @@
-//! The heap under the cache: objects of bytes, each named by a word of four or eight bytes.
+//! A shard of the cache: keys with values of three kinds, and deadlines.
 //!
-//! The cache keeps names inside its objects, so a name is plain data. It does not own its object,
-//! and nothing checks whether the object is live: that is the contract of the unsafe functions.
+//! Time is a number of milliseconds that the caller passes: nothing here reads a clock. A key whose
+//! deadline has come is not there for any method. Every key that is read or written was used; under
+//! the limit those go first that were not used for long.
 
-pub mod malloc;
-pub mod surefit;
-pub mod tlsf;
+pub mod packed;
+pub mod plain;
 
-use std::fmt::Debug;
+use crate::reply::Reply;
 
-/// A name of an object, as the cache stores it in bytes.
-pub trait Name: Copy + Ord + Debug {
-    /// Names no object.
-    const NIL: Self;
-    /// The bytes of a name in memory.
-    const BYTES: usize;
-
-    /// Reads a name from the first [`Name::BYTES`] bytes.
-    fn load(bytes: &[u8]) -> Self;
-
-    /// Writes the name to the first [`Name::BYTES`] bytes.
-    fn save(self, bytes: &mut [u8]);
+/// What kind of value a key has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Bytes.
+    Text,
+    /// Values by fields.
+    Hash,
+    /// Values in an order.
+    List,
 }
 
-impl Name for u32 {
-    const NIL: Self = u32::MAX;
-    const BYTES: usize = 4;
+/// Why a command was not done. Nothing has changed but what was evicted to make room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// The value is of another kind.
+    Kind,
+    /// There is no room, though all other keys were evicted, or it would take too many of them.
+    Full,
+    /// The key is longer than [`MOST_KEY`].
+    LongKey,
+}
 
-    #[inline]
-    fn load(bytes: &[u8]) -> Self {
-        u32::from_le_bytes(*bytes.first_chunk().expect("a name has four bytes"))
-    }
+/// The longest key, in bytes.
+pub const MOST_KEY: usize = u16::MAX as usize;
 
-    #[inline]
-    fn save(self, bytes: &mut [u8]) {
-        bytes[..4].copy_from_slice(&self.to_le_bytes());
+/// When a key expires that gets a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expiry {
+    /// Never.
+    Never,
+    /// When it did before.
+    Kept,
+    /// At this time.
+    At(u64),
+}
+
+/// An end of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// The left one.
+    Front,
+    /// The right one.
+    Back,
+}
+
+/// What `INFO` says of a shard.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Figures {
+    /// Keys, those included whose deadline has come and that nobody found yet.
+    pub keys: usize,
+    /// Bytes that are in use.
+    pub used: usize,
+    /// Bytes that are held, with those that wait to be given back.
+    pub held: usize,
+    /// The limit, in bytes.
+    pub limit: usize,
+    /// Keys that gave way to others.
+    pub evicted: u64,
+    /// Keys that were found to be expired.
+    pub expired: u64,
+}
+
+impl Figures {
+    /// The sum over two shards.
+    #[must_use]
+    pub fn with(self, other: Self) -> Self {
+        Self {
+            keys: self.keys + other.keys,
+            used: self.used + other.used,
+            held: self.held + other.held,
+            limit: self.limit + other.limit,
+            evicted: self.evicted + other.evicted,
+            expired: self.expired + other.expired,
+        }
     }
 }
 
-/// A heap of byte objects.
-pub trait Store: 'static {
-    /// What names an object.
-    type Name: Name;
+/// A shard.
+pub trait Store: Send + Sized + 'static {
+    /// The word for it in options and in `INFO`.
+    const NAME: &'static str;
 
-    /// The key of this store in options and in reports.
-    const KEY: &'static str;
+    /// The kind of a key's value.
+    fn kind(&mut self, now: u64, key: &[u8]) -> Option<Kind>;
 
-    /// The longest object that is always contiguous, in bytes.
-    const WHOLE_BYTES: usize;
-
-    /// Allocates an object of `len` bytes, or returns `None` if there is no room. Its bytes are not
-    /// initialised.
-    fn allocate(&mut self, len: usize) -> Option<Self::Name>;
-
-    /// Frees an object.
+    /// The bytes of a text, the fields of a hash or the elements of a list; 0 without the key.
     ///
-    /// # Safety
-    /// S1: [`Store::allocate`] of this store returned `name` for `len`, and it is live.
-    unsafe fn free(&mut self, name: Self::Name, len: usize);
+    /// # Errors
+    /// [`Error::Kind`]
+    fn len_of(&mut self, now: u64, key: &[u8], kind: Kind) -> Result<usize, Error>;
 
-    /// The bytes of an object from `offset` to its end, or to the end of the piece that holds them.
-    /// An object up to [`Store::WHOLE_BYTES`] is one piece.
+    /// Deletes a key; whether it was there.
+    fn remove(&mut self, now: u64, key: &[u8]) -> bool;
+
+    /// The deadline of a key: `None` without the key, `Some(None)` without a deadline.
+    fn deadline(&mut self, now: u64, key: &[u8]) -> Option<Option<u64>>;
+
+    /// Sets the deadline of a key, or takes it away; whether the key was there.
+    ///
+    /// # Errors
+    /// [`Error::Full`]
+    fn set_deadline(&mut self, now: u64, key: &[u8], at: Option<u64>) -> Result<bool, Error>;
+
+    /// Replies with a text; whether the key was there, else it replies nothing.
+    ///
+    /// # Errors
+    /// [`Error::Kind`]
+    fn get(&mut self, now: u64, key: &[u8], reply: &mut Reply) -> Result<bool, Error>;
+
+    /// A copy of a text.
+    ///
+    /// # Errors
+    /// [`Error::Kind`]
+    fn copy(&mut self, now: u64, key: &[u8]) -> Result<Option<Vec<u8>>, Error>;
+
+    /// Gives a key a text, whatever it had.
+    ///
+    /// # Errors
+    /// [`Error::Full`], [`Error::LongKey`]
+    fn set(&mut self, now: u64, key: &[u8], value: &[u8], expiry: Expiry) -> Result<(), Error>;
+
+    /// Appends to a text; returns its length.
+    ///
+    /// # Errors
+    /// Each.
+    fn append(&mut self, now: u64, key: &[u8], more: &[u8]) -> Result<usize, Error>;
+
+    /// Sets a field of a hash; whether it is new.
+    ///
+    /// # Errors
+    /// Each.
+    fn set_field(
+        &mut self,
+        now: u64,
+        key: &[u8],
+        field: &[u8],
+        value: &[u8],
+    ) -> Result<bool, Error>;
+
+    /// Replies with a field of a hash; whether it was there, else it replies nothing.
+    ///
+    /// # Errors
+    /// [`Error::Kind`]
+    fn field(
+        &mut self,
+        now: u64,
+        key: &[u8],
+        field: &[u8],
+        reply: &mut Reply,
+    ) -> Result<bool, Error>;
+
+    /// Deletes a field of a hash; whether it was there. A hash without fields goes.
+    ///
+    /// # Errors
+    /// [`Error::Kind`]
+    fn remove_field(&mut self, now: u64, key: &[u8], field: &[u8]) -> Result<bool, Error>;
+
+    /// Replies with a map of all fields.
+    ///
+    /// # Errors
+    /// [`Error::Kind`]
+    fn fields(&mut self, now: u64, key: &[u8], reply: &mut Reply) -> Result<(), Error>;
+
+    /// Adds a value at an end of a list; returns how many there are.
+    ///
+    /// # Errors
+    /// Each.
+    fn push(&mut self, now: u64, key: &[u8], end: End, value: &[u8]) -> Result<usize, Error>;
+
+    /// Takes a value from an end of a list and replies with it; whether there was one, else it
+    /// replies nothing. A list without values goes.
+    ///
+    /// # Errors
+    /// [`Error::Kind`]
+    fn pop(&mut self, now: u64, key: &[u8], end: End, reply: &mut Reply) -> Result<bool, Error>;
+
+    /// Replies with an array of a list's values from one index to another, both included.
+    /// Negative ones count from the back.
+    ///
+    /// # Errors
+    /// [`Error::Kind`]
+    fn range(
+        &mut self,
+        now: u64,
+        key: &[u8],
+        from: i64,
+        to: i64,
+        reply: &mut Reply,
+    ) -> Result<(), Error>;
+
+    /// Calls `each` with some keys from a place on, about `count`; returns the next place, or
+    /// `None` at the end. A key that is there from the first place to the end is passed at least
+    /// once.
+    fn scan(
+        &mut self,
+        now: u64,
+        place: u32,
+        count: usize,
+        each: &mut dyn FnMut(&[u8]),
+    ) -> Option<u32>;
+
+    /// Deletes everything.
+    fn clear(&mut self);
+
+    /// Housekeeping, ten times in a second: deletes expired keys, in bounded steps, and gives
+    /// memory back.
+    fn tick(&mut self, now: u64);
+
+    /// Gives back all memory that can be given back. Linear in the shard.
+    fn purge(&mut self);
+
+    /// What `INFO` says.
+    fn figures(&self) -> Figures;
+
+    /// Sets the limit, in bytes; `false` if it is too low or too high.
+    fn set_limit(&mut self, bytes: usize) -> bool;
+
+    /// Verifies every invariant. Linear in the shard.
     ///
     /// # Panics
-    /// If `offset` is above `len`.
-    ///
-    /// # Safety
-    /// S1: `name` is live. S2: `len` is the length with which it was allocated or, if that is at
-    /// most [`Store::WHOLE_BYTES`], a smaller one. S3: the bytes were written.
-    unsafe fn read(&self, name: Self::Name, len: usize, offset: usize) -> &[u8];
+    /// If one does not hold.
+    fn assert_sound(&self) {}
+}
 
-    /// As [`Store::read`], for bytes that are changed.
-    ///
-    /// # Panics
-    /// If `offset` is above `len`.
-    ///
-    /// # Safety
-    /// As [`Store::read`].
-    unsafe fn edit(&mut self, name: Self::Name, len: usize, offset: usize) -> &mut [u8];
-
-    /// Writes bytes to an object, from `offset` on.
-    ///
-    /// # Panics
-    /// If the bytes go beyond `len`.
-    ///
-    /// # Safety
-    /// S1, S2 as for [`Store::read`].
-    unsafe fn write(&mut self, name: Self::Name, len: usize, offset: usize, bytes: &[u8]);
-
-    /// The bytes of memory that the store holds for live objects, its own tables included, as far
-    /// as it knows: `INFO memory` shows them.
-    fn held_bytes(&self) -> usize;
-
-    /// Housekeeping between commands, at `now` in milliseconds: gives memory back that was not used
-    /// for a while.
-    fn tick(&mut self, _now: u64) {}
-
-    /// Whether [`Store::renumber`] does anything.
-    const RENUMBERS: bool = false;
-
-    /// Gives live objects, with their lengths, other names if that makes the store's tables
-    /// smaller. From then on their old names name nothing.
-    ///
-    /// # Safety
-    /// S1: [`Store::allocate`] of this store returned each name for the length beside it, it is
-    /// live, and none stands there twice.
-    unsafe fn renumber(&mut self, _objects: &mut [(Self::Name, usize)]) {}
-
-    /// Gives back what can be given back at once.
-    fn purge(&mut self) {}
+/// The indices of a list of `len` values that `LRANGE` means.
+fn indices(len: usize, from: i64, to: i64) -> std::ops::Range<usize> {
+    let len = i64::try_from(len).unwrap_or(i64::MAX);
+    let place = |index: i64| {
+        if index < 0 {
+            index.saturating_add(len)
+        } else {
+            index
+        }
+    };
+    let (from, to) = (place(from).clamp(0, len), place(to).clamp(-1, len - 1) + 1);
+    let index = |place: i64| usize::try_from(place).unwrap_or(0);
+    index(from)..index(to.max(from))
 }

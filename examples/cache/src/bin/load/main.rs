@@ -54,7 +54,7 @@ struct Options {
     /// The payload that each phase fills up to, in MiB; by default that of the size.
     #[arg(long)]
     budget_mb: Option<usize>,
-    /// Only these servers, as in surefit,malloc.
+    /// Only these servers, as in surefit,std.
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
     /// Another Redis, as in 'mine=/opt/redis-server --activedefrag yes'. May be given more than

@@ -140,9 +140,9 @@ impl Report {
             let _ = writeln!(
                 text,
                 "{title:<32}{:>10}{:>17}{:>8}{:>7}{:>7}{:>8}{:>9}",
-                "cpu µs/op", "÷ malloc [¼-¾]", "resid.", "p50 µs", "p99", "p99.99", "max"
+                "cpu µs/op", "÷ std [¼-¾]", "resid.", "p50 µs", "p99", "p99.99", "max"
             );
-            let base = self.rows.iter().find(|row| row.name == "malloc");
+            let base = self.rows.iter().find(|row| row.name == "std");
             for row in &self.rows {
                 let of = |value: fn(&Played) -> f64| row.median(|run| value(played(run)));
                 let share = base.map_or("–".into(), |base| {

@@ -52,10 +52,9 @@ impl Subject {
             arguments: Vec::new(),
         };
         vec![
-            Self::new("surefit", ours("surefit"), None),
-            Self::new("tlsf", ours("tlsf"), None),
-            Self::new("malloc", ours("malloc"), None),
-            Self::new("malloc-mimalloc", ours("malloc"), Some("libmimalloc.so.2")),
+            Self::new("surefit", ours("packed"), None),
+            Self::new("std", ours("std"), None),
+            Self::new("std-mimalloc", ours("std"), Some("libmimalloc.so.2")),
             // Debian's redis-server is linked with libjemalloc; a library before it takes its
             // place.
             Self::new("redis-jemalloc", redis(), None),

@@ -1,0 +1,203 @@
+//! Commands of keys, whatever their values.
+
+use super::{Call, Done, Failure, NOT_A_NUMBER, SYNTAX};
+use crate::resp;
+use crate::store::{Kind, Store};
+
+pub(super) fn delete<S: Store>(call: &mut Call<'_, S>) -> Done {
+    let keys = call.words[1..].iter();
+    let removed = keys
+        .filter(|key| call.cache.shards.of(key).remove(call.now, key))
+        .count();
+    call.count(removed)
+}
+
+pub(super) fn exists<S: Store>(call: &mut Call<'_, S>) -> Done {
+    let keys = call.words[1..].iter();
+    let found = keys
+        .filter(|key| call.cache.shards.of(key).kind(call.now, key).is_some())
+        .count();
+    call.count(found)
+}
+
+pub(super) fn expire<S: Store>(call: &mut Call<'_, S>) -> Done {
+    expire_in(call, 1000)
+}
+
+pub(super) fn expire_ms<S: Store>(call: &mut Call<'_, S>) -> Done {
+    expire_in(call, 1)
+}
+
+/// A time that is not in the future deletes the key.
+fn expire_in<S: Store>(call: &mut Call<'_, S>, unit: i64) -> Done {
+    let (key, now) = (call.words[1], call.now);
+    let after = call.number(2)?.checked_mul(unit);
+    let after = after.ok_or(Failure::Text("ERR invalid expire time"))?;
+    let mut shard = call.cache.shards.of(key);
+    let was_there = match u64::try_from(after) {
+        Ok(after @ 1..) => shard.set_deadline(now, key, Some(now.saturating_add(after)))?,
+        _ => shard.remove(now, key),
+    };
+    drop(shard);
+    call.count(usize::from(was_there))
+}
+
+pub(super) fn time_left<S: Store>(call: &mut Call<'_, S>) -> Done {
+    left(call, 1000)
+}
+
+pub(super) fn time_left_ms<S: Store>(call: &mut Call<'_, S>) -> Done {
+    left(call, 1)
+}
+
+/// `TTL` rounds to the nearest second, as Redis does.
+fn left<S: Store>(call: &mut Call<'_, S>, unit: u64) -> Done {
+    let (key, now) = (call.words[1], call.now);
+    let left = match call.cache.shards.of(key).deadline(now, key) {
+        None => -2,
+        Some(None) => -1,
+        Some(Some(at)) => i64::try_from((at - now + unit / 2) / unit).unwrap_or(i64::MAX),
+    };
+    call.reply().integer(left);
+    Ok(())
+}
+
+pub(super) fn persist<S: Store>(call: &mut Call<'_, S>) -> Done {
+    let (key, now) = (call.words[1], call.now);
+    let mut shard = call.cache.shards.of(key);
+    let had_deadline = shard.deadline(now, key).flatten().is_some();
+    if had_deadline {
+        shard.set_deadline(now, key, None)?;
+    }
+    drop(shard);
+    call.count(usize::from(had_deadline))
+}
+
+pub(super) fn kind<S: Store>(call: &mut Call<'_, S>) -> Done {
+    let kind = call.cache.shards.of(call.key()).kind(call.now, call.key());
+    call.reply().simple(match kind {
+        None => "none",
+        Some(Kind::Text) => "string",
+        Some(Kind::Hash) => "hash",
+        Some(Kind::List) => "list",
+    });
+    Ok(())
+}
+
+/// The most keys that one `SCAN` is asked for.
+const MOST_KEYS: usize = 10_000;
+
+/// `SCAN cursor [MATCH pattern] [COUNT n]`. A cursor is a place in a shard, and the shard.
+pub(super) fn scan<S: Store>(call: &mut Call<'_, S>) -> Done {
+    let invalid = || Failure::Text("ERR invalid cursor");
+    let cursor = resp::number(call.key()).and_then(|it| u64::try_from(it).ok());
+    let cursor = cursor.ok_or_else(invalid)?;
+    let shards = call.cache.shards.len() as u64;
+    let (number, place) = (cursor % shards, cursor / shards);
+    let place = u32::try_from(place).map_err(|_| invalid())?;
+    let (mut pattern, mut count) = (None, 10);
+    for option in call.words[2..].chunks(2) {
+        match option {
+            [name, value] if name.eq_ignore_ascii_case(b"MATCH") => pattern = Some(*value),
+            [name, value] if name.eq_ignore_ascii_case(b"COUNT") => {
+                let number = resp::number(value).and_then(|it| usize::try_from(it).ok());
+                count = number
+                    .filter(|it| *it > 0)
+                    .ok_or(NOT_A_NUMBER)?
+                    .min(MOST_KEYS);
+            }
+            _ => return Err(SYNTAX),
+        }
+    }
+    let mut keys = Vec::new();
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "below the number of shards"
+    )]
+    let next = call
+        .cache
+        .shards
+        .number(number as usize)
+        .scan(call.now, place, count, &mut |key| {
+            if pattern.is_none_or(|pattern| matches(pattern, key)) {
+                keys.push(key.to_vec());
+            }
+        });
+    let next = match next {
+        Some(place) => u64::from(place) * shards + number,
+        None => (number + 1) % shards,
+    };
+    call.reply().array(2);
+    call.reply().bulk(next.to_string().as_bytes());
+    call.reply().array(keys.len());
+    keys.iter().for_each(|key| call.reply().bulk(key));
+    Ok(())
+}
+
+/// Whether a text matches a pattern of `*`, `?`, `\` before a byte that means itself, and others.
+/// Sets in brackets are not known: a bracket means itself.
+///
+/// # Complexity
+/// O(pattern * text).
+fn matches(pattern: &[u8], text: &[u8]) -> bool {
+    let (mut at, mut seen) = (0, 0);
+    // Where to go on when what follows the last star does not match.
+    let mut star = None;
+    while seen < text.len() {
+        match pattern.get(at) {
+            Some(b'*') => {
+                star = Some((at + 1, seen));
+                at += 1;
+                continue;
+            }
+            Some(b'?') => {
+                (at, seen) = (at + 1, seen + 1);
+                continue;
+            }
+            Some(b'\\') if pattern.get(at + 1) == Some(&text[seen]) => {
+                (at, seen) = (at + 2, seen + 1);
+                continue;
+            }
+            Some(byte) if *byte == text[seen] && *byte != b'\\' => {
+                (at, seen) = (at + 1, seen + 1);
+                continue;
+            }
+            _ => {}
+        }
+        let Some((behind, from)) = star else {
+            return false;
+        };
+        star = Some((behind, from + 1));
+        (at, seen) = (behind, from + 1);
+    }
+    pattern[at..].iter().all(|byte| *byte == b'*')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::matches;
+
+    #[test]
+    fn patterns_match_as_those_of_a_shell() {
+        for (pattern, text, is_match) in [
+            ("*", "", true),
+            ("*", "abc", true),
+            ("a*c", "abbc", true),
+            ("a*c", "abbd", false),
+            ("a*b*c", "aXbYbZc", true),
+            ("a?c", "abc", true),
+            ("a?c", "ac", false),
+            ("a\\*c", "a*c", true),
+            ("a\\*c", "abc", false),
+            ("abc", "abcd", false),
+            ("abcd", "abc", false),
+            ("", "", true),
+        ] {
+            assert_eq!(
+                matches(pattern.as_bytes(), text.as_bytes()),
+                is_match,
+                "{pattern} {text}"
+            );
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Requests: where the arguments of one command are in the bytes that a client sent.
+//!
+//! A request is an array of bulk strings, or a line of words without quotes. One that comes in many
+//! parts is not read again from its start.
+
+use std::ops::Range;
+
+/// What one request may have at most.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Arguments.
+    pub arguments: usize,
+    /// Bytes, with all heads and line breaks.
+    pub bytes: usize,
+}
+
+impl Limits {
+    /// 65,536 arguments, 64 MiB.
+    pub const DEFAULT: Self = Self {
+        arguments: 1 << 16,
+        bytes: 64 << 20,
+    };
+}
+
+/// The longest line: a request of words, or the head of an array or of a bulk string.
+const MOST_LINE: usize = 64 << 10;
+
+/// Why bytes are no request. The connection ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Malformed(pub &'static str);
+
+/// A request as far as it was read. Places count from its first byte.
+#[derive(Debug, Default)]
+pub struct Request {
+    /// The arguments that follow, once the head of the array was read.
+    missing: Option<usize>,
+    arguments: Vec<Range<usize>>,
+    /// Where the next part begins.
+    at: usize,
+}
+
+impl Request {
+    /// The arguments of a complete request.
+    #[must_use]
+    pub fn arguments(&self) -> &[Range<usize>] {
+        &self.arguments
+    }
+
+    /// Begins with the next request.
+    pub fn reset(&mut self) {
+        self.missing = None;
+        self.arguments.clear();
+        self.arguments.shrink_to(1024);
+        self.at = 0;
+    }
+
+    /// Reads on. `bytes` begin with the request's first byte, whatever was read before. Returns
+    /// the length of a complete request, or `None` if it goes on behind the bytes.
+    ///
+    /// # Errors
+    /// Why the bytes are no request.
+    ///
+    /// # Complexity
+    /// O(new arguments, and the bytes of an incomplete line).
+    pub fn read(&mut self, bytes: &[u8], limits: &Limits) -> Result<Option<usize>, Malformed> {
+        if self.missing.is_none() && !self.read_head(bytes, limits)? {
+            return Ok(None);
+        }
+        while let Some(left) = self.missing.filter(|&left| left > 0) {
+            let Some((number, start)) = head(bytes, self.at, b'$', "Protocol error: expected '$'")?
+            else {
+                return Ok(None);
+            };
+            let len = usize::try_from(number).ok();
+            let end = len.and_then(|len| start.checked_add(len)?.checked_add(2));
+            let end = end.filter(|&end| end <= limits.bytes);
+            let end = end.ok_or(Malformed("Protocol error: invalid bulk length"))?;
+            match bytes.get(start..end) {
+                None => return Ok(None),
+                Some(bulk) if bulk.ends_with(b"\r\n") => {}
+                Some(_) => return Err(Malformed("Protocol error: expected a line break")),
+            }
+            self.arguments.push(start..end - 2);
+            (self.at, self.missing) = (end, Some(left - 1));
+        }
+        Ok(Some(self.at))
+    }
+
+    /// Reads the head of an array, or a line of words; whether it was complete.
+    fn read_head(&mut self, bytes: &[u8], limits: &Limits) -> Result<bool, Malformed> {
+        match bytes.first() {
+            None => Ok(false),
+            Some(b'*') => {
+                let Some((count, start)) = head(bytes, 0, b'*', "Protocol error")? else {
+                    return Ok(false);
+                };
+                // A negative count is an empty request, as in Redis.
+                let count = usize::try_from(count.max(0)).unwrap_or(usize::MAX);
+                if count > limits.arguments {
+                    return Err(Malformed("Protocol error: invalid multibulk length"));
+                }
+                (self.missing, self.at) = (Some(count), start);
+                Ok(true)
+            }
+            Some(_) => self.read_words(bytes, limits),
+        }
+    }
+
+    fn read_words(&mut self, bytes: &[u8], limits: &Limits) -> Result<bool, Malformed> {
+        let Some(end) = bytes.iter().take(MOST_LINE).position(|it| *it == b'\n') else {
+            return match bytes.len() < MOST_LINE {
+                true => Ok(false),
+                false => Err(Malformed("Protocol error: too big inline request")),
+            };
+        };
+        let mut at = 0;
+        for word in bytes[..end].split(u8::is_ascii_whitespace) {
+            if !word.is_empty() {
+                self.arguments.push(at..at + word.len());
+            }
+            at += word.len() + 1;
+        }
+        if self.arguments.len() > limits.arguments {
+            return Err(Malformed("Protocol error: too many arguments"));
+        }
+        (self.missing, self.at) = (Some(0), end + 1);
+        Ok(true)
+    }
+}
+
+/// The number in the head at a place, and where the head ends.
+fn head(
+    bytes: &[u8],
+    at: usize,
+    kind: u8,
+    other: &'static str,
+) -> Result<Option<(i64, usize)>, Malformed> {
+    /// A sign, 19 digits, a line break.
+    const MOST_HEAD: usize = 22;
+    match bytes.get(at) {
+        None => return Ok(None),
+        Some(first) if *first == kind => {}
+        Some(_) => return Err(Malformed(other)),
+    }
+    let rest = &bytes[at + 1..];
+    let line = &rest[..rest.len().min(MOST_HEAD)];
+    let Some(len) = line.iter().position(|it| *it == b'\n') else {
+        return match line.len() < MOST_HEAD {
+            true => Ok(None),
+            false => Err(Malformed("Protocol error: too long a number")),
+        };
+    };
+    let digits = line[..len].strip_suffix(b"\r").and_then(number);
+    let number = digits.ok_or(Malformed("Protocol error: not a number"))?;
+    Ok(Some((number, at + 1 + len + 1)))
+}
+
+/// A whole number as Redis writes it: no blanks, no plus sign, no zeros before others.
+#[must_use]
+pub fn number(word: &[u8]) -> Option<i64> {
+    let digits = word.strip_prefix(b"-").unwrap_or(word);
+    let is_plain = match digits {
+        b"0" => word.len() == 1,
+        [b'1'..=b'9', rest @ ..] => rest.iter().all(u8::is_ascii_digit),
+        _ => false,
+    };
+    let text = std::str::from_utf8(word).ok().filter(|_| is_plain)?;
+    text.parse().ok()
+}

@@ -1,0 +1,73 @@
+//! What a bucket knows of a record without its body.
+
+use surefit_collections::Release;
+
+/// The bytes of a deadline in a body.
+pub(super) const DEADLINE: usize = size_of::<u64>();
+
+/// What a bucket knows of a record.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Head {
+    pub(super) hash: u32,
+    /// The length of the key.
+    pub(super) key: u16,
+    /// The length of the body, in the low bits, and flags.
+    pub(super) word: u16,
+}
+
+impl<H> Release<H> for Head {}
+
+impl Head {
+    const LEN: u16 = 0x7FF;
+    pub(super) const USED: u16 = 1 << 11;
+    pub(super) const MORTAL: u16 = 1 << 12;
+    pub(super) const OUTSIDE: u16 = 1 << 13;
+
+    pub(super) const fn len(self) -> usize {
+        (self.word & Self::LEN) as usize
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "a body is shorter")]
+    pub(super) fn set_len(&mut self, len: usize) {
+        debug_assert!(len <= Self::LEN as usize, "a body is short");
+        self.word = self.word & !Self::LEN | len as u16;
+    }
+
+    pub(super) const fn has(self, flag: u16) -> bool {
+        self.word & flag != 0
+    }
+
+    pub(super) fn set(&mut self, flag: u16, is_set: bool) {
+        self.word = if is_set {
+            self.word | flag
+        } else {
+            self.word & !flag
+        };
+    }
+
+    pub(super) const fn deadline_len(self) -> usize {
+        if self.has(Self::MORTAL) { DEADLINE } else { 0 }
+    }
+
+    /// Whether the record was used since [`Bucket::forget_uses`].
+    pub(super) const fn is_used(self) -> bool {
+        self.has(Self::USED)
+    }
+}
+
+/// Where a record is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct At {
+    pub(super) head: Head,
+    pub(super) index: usize,
+    /// Where its body begins.
+    pub(super) start: usize,
+    /// The outsides before its own.
+    pub(super) outside: usize,
+}
+
+impl At {
+    pub(super) const fn end(&self) -> usize {
+        self.start + self.head.len()
+    }
+}

@@ -1,0 +1,276 @@
+//! A shard on surefit's heap: keys, values, index and deadlines are containers of
+//! `surefit-collections` in one heap, which has a limit.
+//!
+//! ```text
+//! mod         the limit: who goes, what is refused; deadlines
+//!   commands    what a shard does
+//!   table       from a hash to a bucket
+//!     bucket      records side by side (head: what is known of each; bulk: splitting, merging)
+//!       outside     long texts, hashes, lists
+//! ```
+//! Nothing of a refused write is lost. A write that finds no room evicts other records until it
+//! fits. Who goes is decided by a hand that goes round: a record that was used since the hand came
+//! by last is passed over once ("second chance").
+
+mod bucket;
+mod bulk;
+mod commands;
+mod hash;
+mod head;
+mod outside;
+mod table;
+
+use std::fmt;
+use std::time::Duration;
+
+use surefit_compact::os::{Limits, OsHeapError};
+use surefit_compact::{Bound, Config, Geometry, GeometrySpec, Spacing};
+use surefit_core::Refused;
+
+use self::hash::Seeded;
+use self::head::At;
+use self::outside::Heap;
+use self::table::Table;
+use super::{Error, Figures};
+
+/// Sixteen size-classes in each power of two: buckets have any length, and a shard is large enough
+/// that one page more or less per class does not count.
+static CONFIG: Config = {
+    let spec = GeometrySpec {
+        spacing: Spacing::Fraction(16),
+        ..GeometrySpec::DEFAULT
+    };
+    let Ok(geometry) = Geometry::new(&spec) else {
+        panic!("the geometry is valid");
+    };
+    let Ok(config) = Config::new(geometry, Bound::DEFAULT) else {
+        panic!("the configuration is valid");
+    };
+    config
+};
+
+/// The least limit of a shard: below it, pages that are not full are too large a part.
+pub const LEAST_LIMIT: usize = 4 << 20;
+
+/// For how long a page is empty before it is given back.
+const KEPT: Duration = Duration::from_millis(200);
+
+/// System calls of a tick, at most: about a millisecond in each hundred.
+const CALLS: u32 = 256;
+
+/// Buckets that a step of the search for expired records looks at.
+const STEP: usize = 64;
+
+/// Steps of a tick, at most: a further one only if a quarter of what was seen was expired.
+const STEPS: usize = 16;
+
+/// A shard on surefit's heap.
+pub struct Packed {
+    heap: Heap,
+    table: Table,
+    seed: Seeded,
+    /// The bucket where the search for a record to evict goes on.
+    evict_hand: usize,
+    /// That where the search for expired ones does.
+    expire_hand: usize,
+    evicted: u64,
+    expired: u64,
+}
+
+/// A record, and its bucket.
+#[derive(Clone, Copy)]
+struct Found {
+    bucket: usize,
+    at: At,
+}
+
+/// Bytes above which records are evicted: what is above them is room for what an eviction itself
+/// needs for a moment.
+const fn soft(limit: usize) -> usize {
+    limit - limit / 32
+}
+
+impl Packed {
+    /// A shard that holds at most `limit` bytes, in an address space of `region` bytes, which no
+    /// limit exceeds. The seed makes hashes differ.
+    ///
+    /// # Errors
+    /// [`OsHeapError::TooLow`] below [`LEAST_LIMIT`]; what the heap refuses.
+    pub fn new(limit: usize, region: usize, seed: u64) -> Result<Self, OsHeapError> {
+        if limit < LEAST_LIMIT {
+            return Err(OsHeapError::TooLow {
+                needed: LEAST_LIMIT,
+            });
+        }
+        let limits = Limits {
+            delay: KEPT,
+            calls_per_tick: CALLS,
+            ..Limits::new(region, region)
+        };
+        let mut heap = Heap::new(&CONFIG, limits)?;
+        heap.set_limits(soft(limit), limit)?;
+        let table = Table::new(&mut heap).map_err(|_| OsHeapError::TooLow {
+            needed: LEAST_LIMIT,
+        })?;
+        Ok(Self {
+            heap,
+            table,
+            seed: Seeded(seed),
+            evict_hand: 0,
+            expire_hand: 0,
+            evicted: 0,
+            expired: 0,
+        })
+    }
+
+    /// Bytes of the pages that hold something, and of the heap's tables.
+    fn used(&self) -> usize {
+        let stats = self.heap.stats();
+        stats.resident_bytes - stats.empty_bytes
+    }
+
+    fn figures_now(&self) -> Figures {
+        let stats = self.heap.stats();
+        Figures {
+            keys: self.table.records(),
+            used: self.used(),
+            held: stats.resident_bytes,
+            limit: stats.hard_limit,
+            evicted: self.evicted,
+            expired: self.expired,
+        }
+    }
+
+    /// The record of a key. One whose deadline has come is removed instead.
+    fn live(&mut self, now: u64, hash: u32, key: &[u8]) -> Option<Found> {
+        let number = self.table.home(hash);
+        let bucket = self.table.bucket_mut(&self.heap, number);
+        let at = bucket.find(&self.heap, hash, key)?;
+        let found = Found { bucket: number, at };
+        if bucket
+            .deadline(&self.heap, &at)
+            .is_some_and(|deadline| deadline <= now)
+        {
+            self.expired += 1;
+            self.remove_found(found);
+            return None;
+        }
+        bucket.touch(&self.heap, &at);
+        Some(found)
+    }
+
+    fn remove_found(&mut self, found: Found) {
+        let Found { bucket, at } = found;
+        self.table.with(&mut self.heap, bucket, |bucket, heap| {
+            bucket.remove(heap, &at)
+        });
+        self.table.balance(&mut self.heap);
+    }
+
+    // ---- the limit -----------------------------------------------------------------------------
+
+    /// Does what needs about `bytes` of room; makes room as long as it is refused.
+    ///
+    /// # Errors
+    /// [`Error::Full`] if it takes more than half of the limit, or does not fit when nothing is
+    /// left but the record with this hash.
+    fn fit<R>(
+        &mut self,
+        hash: u32,
+        bytes: usize,
+        mut act: impl FnMut(&mut Self) -> Result<R, Refused>,
+    ) -> Result<R, Error> {
+        let limit = self.heap.limits().soft;
+        if bytes > limit / 2 {
+            return Err(Error::Full);
+        }
+        while self.used() + bytes > limit && self.evict(hash) {}
+        loop {
+            match act(self) {
+                Ok(result) => {
+                    self.table.balance(&mut self.heap);
+                    return Ok(result);
+                }
+                Err(_) if self.evict(hash) => {}
+                Err(_) => return Err(Error::Full),
+            }
+        }
+    }
+
+    /// Removes a record that was not used for long, but none with this hash; `false` if there is
+    /// no other.
+    fn evict(&mut self, spared: u32) -> bool {
+        // In the second round no record was used since the first.
+        for _ in 0..=2 * self.table.len() {
+            if self.evict_hand >= self.table.len() {
+                self.evict_hand = 0;
+            }
+            let number = self.evict_hand;
+            let victim = self
+                .table
+                .bucket(&self.heap, number)
+                .records(&self.heap)
+                .find(|at| !at.head.is_used() && at.head.hash != spared);
+            if let Some(at) = victim {
+                self.evicted += 1;
+                self.remove_found(Found { bucket: number, at });
+                return true;
+            }
+            self.table
+                .bucket_mut(&self.heap, number)
+                .forget_uses(&self.heap);
+            self.evict_hand += 1;
+        }
+        false
+    }
+
+    // ---- deadlines -----------------------------------------------------------------------------
+
+    /// Removes the expired records of a few buckets; whether they were many.
+    fn expire_some(&mut self, now: u64) -> bool {
+        let (mut seen, mut expired) = (0, 0);
+        for _ in 0..STEP.min(self.table.len()) {
+            if self.expire_hand >= self.table.len() {
+                self.expire_hand = 0;
+            }
+            let number = self.expire_hand;
+            seen += self.table.bucket(&self.heap, number).len();
+            while let Some(at) = self.expired_in(number, now) {
+                self.table.with(&mut self.heap, number, |bucket, heap| {
+                    bucket.remove(heap, &at)
+                });
+                expired += 1;
+            }
+            self.expire_hand += 1;
+            self.table.balance(&mut self.heap);
+        }
+        self.expired += expired as u64;
+        expired * 4 > seen
+    }
+
+    fn expired_in(&self, number: usize, now: u64) -> Option<At> {
+        let bucket = self.table.bucket(&self.heap, number);
+        bucket.records(&self.heap).find(|at| {
+            let deadline = bucket.deadline(&self.heap, at);
+            deadline.is_some_and(|deadline| deadline <= now)
+        })
+    }
+
+    /// One tick.
+    fn keep_house(&mut self, now: u64) {
+        for _ in 0..STEPS {
+            if !self.expire_some(now) {
+                break;
+            }
+        }
+        // Where the system refuses, a later tick tries again.
+        let _ = self.heap.tick(Duration::from_millis(now));
+    }
+}
+
+impl fmt::Debug for Packed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (records, buckets) = (self.table.records(), self.table.len());
+        write!(f, "Packed({records} records in {buckets} buckets)")
+    }
+}

@@ -1,0 +1,187 @@
+//! Linear hashing: buckets by their numbers, one more or one less at a time.
+//!
+//! # Invariants
+//! - P4 A record is in the bucket of its hash: bucket h mod 2^k if that is below the number n of
+//!   buckets, else h mod 2^(k-1), where 2^k is the power of two from n on.
+//! - P5 `records` and `weight` are the sums over all buckets. There is one bucket at least.
+//!
+//! # Source
+//! Litwin: "Linear Hashing: A New Tool for File and Table Addressing" (1980).
+
+use std::mem;
+
+use surefit_collections::{Release, Vec};
+use surefit_core::Refused;
+
+use super::bucket::Bucket;
+use super::outside::Heap;
+
+/// The mean weight of buckets above which there is one more.
+const HEAVY: usize = 2000;
+
+/// That below which there is one less.
+const LIGHT: usize = 1500;
+
+/// Buckets by which the vector may be too long.
+const SPARE: usize = 128;
+
+pub(super) struct Table {
+    buckets: Vec<Bucket>,
+    records: usize,
+    weight: usize,
+}
+
+impl Table {
+    /// One bucket without records.
+    pub(super) fn new(heap: &mut Heap) -> Result<Self, Refused> {
+        let mut buckets = Vec::new();
+        let pushed = buckets.push(heap, Bucket::default());
+        pushed.map_err(|full| full.refused)?;
+        Ok(Self {
+            buckets,
+            records: 0,
+            weight: 0,
+        })
+    }
+
+    /// The number of records.
+    #[inline]
+    pub(super) const fn records(&self) -> usize {
+        self.records
+    }
+
+    /// The number of buckets.
+    #[inline]
+    pub(super) const fn len(&self) -> usize {
+        self.buckets.len()
+    }
+
+    #[inline]
+    pub(super) fn bucket<'a>(&'a self, heap: &'a Heap, number: usize) -> &'a Bucket {
+        self.buckets.get(heap, number).expect("P4: a bucket")
+    }
+
+    #[inline]
+    pub(super) fn bucket_mut<'a>(&'a mut self, heap: &'a Heap, number: usize) -> &'a mut Bucket {
+        self.buckets.get_mut(heap, number).expect("P4: a bucket")
+    }
+
+    /// The bucket of a hash.
+    #[inline]
+    pub(super) fn home(&self, hash: u32) -> usize {
+        let mask = self.len().next_power_of_two() - 1;
+        let bucket = hash as usize & mask;
+        if bucket < self.len() {
+            bucket
+        } else {
+            bucket & (mask >> 1)
+        }
+    }
+
+    /// Changes a bucket, which is taken out for that time.
+    pub(super) fn with<R>(
+        &mut self,
+        heap: &mut Heap,
+        number: usize,
+        change: impl FnOnce(&mut Bucket, &mut Heap) -> R,
+    ) -> R {
+        let mut bucket = mem::take(self.bucket_mut(heap, number));
+        self.records -= bucket.len();
+        self.weight -= bucket.weight();
+        let result = change(&mut bucket, heap);
+        self.records += bucket.len();
+        self.weight += bucket.weight();
+        *self.bucket_mut(heap, number) = bucket;
+        result
+    }
+
+    /// Splits a bucket or merges two, if the buckets are too heavy or too light in the mean. What
+    /// is refused is tried again after the next change.
+    #[inline]
+    pub(super) fn balance(&mut self, heap: &mut Heap) {
+        if self.weight > self.len() * HEAVY {
+            let _ = self.split(heap);
+        } else if self.len() > 1 && self.weight < self.len() * LIGHT {
+            let _ = self.merge(heap);
+        }
+    }
+
+    #[inline(never)]
+    fn split(&mut self, heap: &mut Heap) -> Result<(), Refused> {
+        let number = self.len();
+        let bit = 1 << number.ilog2();
+        let pushed = self.buckets.push(heap, Bucket::default());
+        pushed.map_err(|full| full.refused)?;
+        let mut origin = mem::take(self.bucket_mut(heap, number - bit));
+        let split = origin.split(heap, u32::try_from(bit).unwrap_or(0));
+        *self.bucket_mut(heap, number - bit) = origin;
+        match split {
+            Ok(new) => *self.bucket_mut(heap, number) = new,
+            Err(refused) => {
+                self.buckets.pop(heap);
+                return Err(refused);
+            }
+        }
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn merge(&mut self, heap: &mut Heap) -> Result<(), Refused> {
+        let last = self.len() - 1;
+        let number = last - (1 << last.ilog2());
+        let mut other = mem::take(self.bucket_mut(heap, last));
+        let mut origin = mem::take(self.bucket_mut(heap, number));
+        let merged = origin.merge(heap, &mut other);
+        *self.bucket_mut(heap, number) = origin;
+        if let Err(refused) = merged {
+            *self.bucket_mut(heap, last) = other;
+            return Err(refused);
+        }
+        self.buckets.pop(heap);
+        let len = self.len();
+        if self.buckets.capacity(heap) - len > (len / 8).max(SPARE) {
+            let _ = self.buckets.shrink_to(heap, len);
+        }
+        Ok(())
+    }
+
+    /// Releases all records. Needs no room.
+    pub(super) fn clear(&mut self, heap: &mut Heap) {
+        self.buckets.truncate(heap, 1);
+        mem::take(self.bucket_mut(heap, 0)).release(heap);
+        let _ = self.buckets.shrink_to_fit(heap);
+        (self.records, self.weight) = (0, 0);
+    }
+
+    /// Where records are next in the order of [`Table::place`], from a place on: a bucket, and the
+    /// first place behind it, or `None` at the end.
+    pub(super) fn interval(&self, place: u32) -> (usize, Option<u32>) {
+        let number = self.home(place.reverse_bits());
+        let top = self.len().next_power_of_two();
+        // The bits of a hash that choose this bucket.
+        let is_split = number + top / 2 < self.len() || number >= top / 2;
+        let bits = top.ilog2() - u32::from(!is_split && top > 1);
+        let behind = u32::MAX.checked_shr(bits).unwrap_or(0);
+        (number, (place | behind).checked_add(1))
+    }
+
+    /// A record's place in an order in which every bucket's records are neighbours, however many
+    /// buckets there are: the bits of its hash from the lowest to the highest.
+    pub(super) const fn place(hash: u32) -> u32 {
+        hash.reverse_bits()
+    }
+
+    /// Verifies the invariants, but not those of the heap.
+    pub(super) fn assert_sound(&self, heap: &Heap) {
+        let (mut records, mut weight) = (0, 0);
+        for number in 0..self.len() {
+            let bucket = self.bucket(heap, number);
+            bucket.assert_sound(heap);
+            let mut heads = bucket.heads(heap).iter();
+            assert!(heads.all(|head| self.home(head.hash) == number), "P4");
+            records += bucket.len();
+            weight += bucket.weight();
+        }
+        assert_eq!((records, weight), (self.records, self.weight), "P5");
+    }
+}
