@@ -113,6 +113,16 @@ where
                 }
             }
             20 => {
+                for more in 0..number % 4 {
+                    let value = T::of(number ^ more);
+                    let index = at.min(model.len());
+                    deque.insert(heap, index, value).expect("room");
+                    model.insert(index, value);
+                    assert_eq!(deque.check(heap), Ok(()));
+                    assert!(deque.iter(heap).eq(&model), "seed {seed}");
+                    let other = numbers.below(model.len() + 2);
+                    assert_eq!(deque.remove(heap, other), model.remove(other));
+                }
                 let longest = deque.slices_mut(heap).map(|slice| slice.len()).max();
                 assert!(longest.is_none_or(|longest| longest > 0));
             }
@@ -270,6 +280,14 @@ fn a_refused_push_changes_nothing() {
                     })
                 });
                 refusals += count;
+                let (inserted, ()) = with_refusals(&mut heap, |heap| {
+                    let inserted = deque.insert(heap, deque.len() / 2, 8);
+                    assert_eq!(deque.check(heap), Ok(()));
+                    inserted.map_err(|full| assert_eq!(full.value, 8))
+                });
+                refusals += inserted;
+                let middle = (deque.len() - 1) / 2;
+                assert_eq!(deque.remove(&mut heap, middle), Some(8));
                 let taken = match at_front {
                     true => deque.pop_front(&mut heap),
                     false => deque.pop_back(&mut heap),

@@ -57,6 +57,11 @@ fn a_deque_refuses_another_heap() {
         assert!(panics(|| deque.pop_back(&mut two)));
         assert!(panics(|| deque.pop_front(&mut two)));
         assert!(panics(|| deque.swap(&two, 0, 1)));
+        assert!(panics(|| deque.remove(&mut two, 1)));
+        assert_eq!(
+            deque.insert(&mut two, 1, 4).map_err(|full| full.refused),
+            foreign
+        );
         assert!(panics(|| deque.truncate(&mut two, 0)));
         assert!(panics(|| deque.clear(&mut two)));
         assert!(panics(|| deque.retain(&mut two, |_| false)));
@@ -130,6 +135,8 @@ fn indices_and_ranges_of_any_number_panic_and_change_nothing() {
         assert_eq!(deque.get(&heap, index), None);
         assert_eq!(deque.get_mut(&heap, index), None);
         assert!(panics(|| deque.swap(&heap, 0, index)));
+        assert_eq!(deque.remove(&mut heap, index), None);
+        assert!(index == 100 || panics(|| deque.insert(&mut heap, index, 7)));
         assert!(panics(|| deque.swap(&heap, index, 0)));
         assert!(index == 100 || panics(|| deque.drain(&mut heap, ..index).count()));
         assert!(panics(|| deque.drain(&mut heap, ..=index).count()));

@@ -33,6 +33,82 @@ impl<T, N: Names> VecDeque<T, N> {
         Ok(())
     }
 
+    /// Inserts an element before that of an index; those on the shorter side of it move by one
+    /// place. May move objects.
+    ///
+    /// # Errors
+    /// As [`VecDeque::push_back`].
+    ///
+    /// # Panics
+    /// If the index is above the length.
+    ///
+    /// # Complexity
+    /// O(elements on the shorter side).
+    pub fn insert<H: ByteHeap<Names = N>>(
+        &mut self,
+        heap: &mut H,
+        index: usize,
+        value: T,
+    ) -> Result<(), Full<T>>
+    where
+        T: Send,
+    {
+        let len = self.len();
+        assert!(index <= len, "{index} is above the length {len}");
+        if index < len / 2 {
+            self.push_front(heap, value)?;
+            self.carry(heap, 0, index);
+        } else {
+            self.push_back(heap, value)?;
+            self.carry(heap, len, index);
+        }
+        Ok(())
+    }
+
+    /// Takes an element out, if it is there; those on the shorter side of it move by one place. May
+    /// move objects.
+    ///
+    /// # Complexity
+    /// O(elements on the shorter side).
+    pub fn remove<H: ByteHeap<Names = N>>(&mut self, heap: &mut H, index: usize) -> Option<T> {
+        let last = self.len().checked_sub(1)?;
+        if index > last {
+            return None;
+        }
+        if index < last / 2 {
+            self.carry(heap, index, 0);
+            self.pop_front(heap)
+        } else {
+            self.carry(heap, index, last);
+            self.pop_back(heap)
+        }
+    }
+
+    /// Moves an element from one place to another; those between them move by one place.
+    fn carry<H: ByteHeap<Names = N>>(&mut self, heap: &H, from: usize, to: usize) {
+        let mut at = from;
+        while at != to {
+            // To the end of its run on the way, and from there into the next run.
+            let (run, place) = self.place(heap, at);
+            let run = self.run_mut(heap, run).as_slice_mut(heap);
+            let next = if at < to {
+                let steps = (run.len() - 1 - place).min(to - at);
+                run[place..=place + steps].rotate_left(1);
+                at += steps;
+                at + 1
+            } else {
+                let steps = place.min(at - to);
+                run[place - steps..=place].rotate_right(1);
+                at -= steps;
+                at.wrapping_sub(1)
+            };
+            if at != to {
+                self.swap(heap, at, next);
+                at = next;
+            }
+        }
+    }
+
     /// Releases all elements from `len` on, the last first. May move objects.
     ///
     /// # Panics

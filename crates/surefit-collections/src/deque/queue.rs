@@ -140,7 +140,7 @@ impl<T, N: Names> VecDeque<T, N> {
 
     /// A run, mutable.
     #[inline]
-    fn run_mut<'a, H: ByteHeap<Names = N>>(
+    pub(super) fn run_mut<'a, H: ByteHeap<Names = N>>(
         &'a mut self,
         heap: &'a H,
         number: usize,
@@ -153,7 +153,7 @@ impl<T, N: Names> VecDeque<T, N> {
 
     /// The number of the run with an element, and which of its elements that is.
     #[inline]
-    fn place<H: ByteHeap<Names = N>>(&self, heap: &H, index: usize) -> (usize, usize) {
+    pub(super) fn place<H: ByteHeap<Names = N>>(&self, heap: &H, index: usize) -> (usize, usize) {
         if self.ring.is_empty() {
             return (0, index);
         }
