@@ -72,22 +72,25 @@ impl<K, V, N: Names> BTreeMap<K, V, N> {
         K: Send,
         V: Send,
     {
-        match self.make_room(heap, &mut path) {
-            Ok(()) => {
-                let entries = &mut path.last_mut(&mut self.root, heap).entries;
-                entries.insert_within_capacity(heap, path.index(), entry);
-                self.len += 1;
-                Ok(path)
+        let mut leaf = path.last_mut(&mut self.root, heap);
+        if leaf.is_full() || leaf.entries.len() == leaf.entries.capacity(heap) {
+            if let Err(refused) = self.make_room(heap, &mut path) {
+                return Err(Full {
+                    value: entry,
+                    refused,
+                });
             }
-            Err(refused) => Err(Full {
-                value: entry,
-                refused,
-            }),
+            leaf = path.last_mut(&mut self.root, heap);
         }
+        leaf.entries
+            .insert_within_capacity(heap, path.index(), entry);
+        self.len += 1;
+        Ok(path)
     }
 
-    /// Makes room for an entry in the leaf to which a path leads, and changes the path to where
-    /// that is then.
+    /// Makes room for an entry in the leaf to which a path leads, which has none, and changes the
+    /// path to where that is then.
+    #[inline(never)]
     fn make_room<H: ByteHeap<Names = N>>(
         &mut self,
         heap: &mut H,
@@ -102,20 +105,14 @@ impl<K, V, N: Names> BTreeMap<K, V, N> {
         }
         let full = (0..path.levels()).rev();
         let full = full.take_while(|level| path.node(&self.root, heap, *level).is_full());
-        match full.count() {
-            0 => Ok(()),
-            full => self.split(heap, path, full),
-        }
+        self.split(heap, path, full.count())
     }
 
-    /// Makes room in a root that is a leaf, and not full.
+    /// Makes room in a root that is a leaf, and not full, but has none.
     fn lengthen_root<H: ByteHeap<Names = N>>(&mut self, heap: &mut H) -> Result<(), Refused> {
         let entries = &mut self.root.entries;
-        let (len, capacity) = (entries.len(), entries.capacity(heap));
-        if len < capacity {
-            return Ok(());
-        }
-        let doubled = (2 * capacity).max(LEAST).min(Node::<K, V, N>::MOST);
+        let len = entries.len();
+        let doubled = (2 * len).max(LEAST).min(Node::<K, V, N>::MOST);
         match entries.reserve_exact(heap, doubled - len) {
             Ok(()) => Ok(()),
             Err(_) => entries.reserve_exact(heap, 1),
