@@ -3,17 +3,24 @@
 //! # Invariant
 //! - C1 What a chain leads to are free page-blocks, each in this chain alone, aligned to
 //!   [`GRANULE`](super::sizes::GRANULE), in memory that is usable; the first word of each is the
-//!   address of the next one, or null.
+//!   address of the next one, or null. If it [looks ahead](Chain::look_ahead), the second word is
+//!   the address of one further on, or null.
 
 use core::cell::Cell;
 use core::ptr::{NonNull, null_mut};
 
 /// A free page-block.
 #[derive(Debug)]
-#[repr(transparent)]
+#[repr(C)]
 pub(super) struct Block {
     pub(super) next: Cell<*mut Block>,
+    /// In a chain that [looks ahead](Chain::look_ahead): the page-block [`AHEAD`] places on, or
+    /// null.
+    ahead: Cell<*mut Block>,
 }
+
+/// How far a chain looks ahead.
+const AHEAD: usize = 4;
 
 /// A page-block that nobody uses and that is in no chain: it belongs to who holds this.
 #[derive(Debug)]
@@ -117,6 +124,48 @@ impl Chain {
         Self(Cell::new(self.0.replace(null_mut())))
     }
 
+    /// Has each page-block lead also to one further on, so that who takes them one by one in another
+    /// thread does not wait for each line of memory before the next is asked for. Linear.
+    pub(super) fn look_ahead(&self) {
+        // SAFETY: C1.
+        let after = |block| NonNull::new(block).map(|block| unsafe { block.as_ref() });
+        let mut ahead = self.first();
+        for _ in 0..AHEAD {
+            ahead = after(ahead).map_or(null_mut(), |block| block.next.get());
+        }
+        let mut block = self.first();
+        while let Some(this) = after(block) {
+            this.ahead.set(ahead);
+            ahead = after(ahead).map_or(null_mut(), |block| block.next.get());
+            block = this.next.get();
+        }
+    }
+
+    /// Whether each page-block leads to the right one further on, or to none, in a chain of at most
+    /// `most` that leads nowhere else.
+    pub(super) fn looks_ahead(&self, most: usize) -> bool {
+        let further = self.addresses(most).skip(AHEAD).map(Some);
+        let mut further = further.chain(core::iter::repeat(None));
+        self.addresses(most).all(|block| {
+            // SAFETY: C1.
+            let ahead = unsafe { &*block.cast::<Block>() }.ahead.get();
+            further.next() == Some(Some(ahead.cast())) || ahead.is_null()
+        })
+    }
+
+    /// As [`Chain::pop`], of a chain that looks ahead.
+    pub(super) fn pop_and_fetch(&self) -> Option<Free> {
+        let first = NonNull::new(self.0.get())?;
+        // SAFETY: C1.
+        let block = unsafe { first.as_ref() };
+        if let Some(ahead) = NonNull::new(block.ahead.get()) {
+            // SAFETY: C1: it is in this chain.
+            unsafe { ahead.cast::<*mut Block>().read_volatile() };
+        }
+        self.0.set(block.next.get());
+        Some(Free(first))
+    }
+
     /// Gives all of another chain to an empty one.
     #[inline]
     pub(super) fn fill(&self, with: &Self) {
@@ -134,5 +183,34 @@ impl Chain {
             Some(block.cast().as_ptr())
         });
         walk.take(most)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate alloc;
+
+    use alloc::vec;
+    use alloc::vec::Vec;
+
+    use super::*;
+
+    #[test]
+    fn a_chain_that_looks_ahead_is_taken_in_the_same_order() {
+        for count in [0, 1, AHEAD - 1, AHEAD, AHEAD + 1, 3 * AHEAD] {
+            let mut blocks = vec![[0_u128; 2]; count];
+            let places: Vec<_> = blocks.iter_mut().map(NonNull::from).collect();
+            let chain = Chain(Cell::new(null_mut()));
+            for place in &places {
+                // SAFETY: it is aligned to 16, and nobody else uses it.
+                chain.push(unsafe { Free::of(place.cast()) });
+            }
+            chain.look_ahead();
+            assert!(chain.looks_ahead(count));
+            for place in places.iter().rev() {
+                assert_eq!(chain.pop_and_fetch().unwrap().into_object(), place.cast());
+            }
+            assert!(chain.pop_and_fetch().is_none());
+        }
     }
 }

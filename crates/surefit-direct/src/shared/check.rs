@@ -145,15 +145,15 @@ fn check_no_page(memory: &Memory, unit: Span) -> Result<(), Corruption> {
         "what is no page looks like one to a free",
         unit.number() as usize,
     )?;
-    check_slot(memory, unit, Slot::NONE)
+    check_slot(memory, unit, Slot::NONE, 0)
 }
 
 /// Verifies M5 for a unit.
-fn check_slot(memory: &Memory, unit: Span, slot: Slot) -> Result<(), Corruption> {
+fn check_slot(memory: &Memory, unit: Span, slot: Slot, owner: u16) -> Result<(), Corruption> {
     ensure(
-        memory.slot(unit) == slot,
+        memory.slot(unit) == slot && memory.owner(unit) == owner,
         "M5",
-        "a unit's slot is not that of its page's class",
+        "a unit's slot is not that of its page's class and instance",
         unit.number() as usize,
     )
 }
@@ -185,10 +185,11 @@ fn check_records(memory: &Memory, span: Span, top: Span) -> Result<u32, Corrupti
         Kind::Page(class) => Some(class),
         _ => None,
     };
+    let owner = memory.owner(span);
     if let Some(class) = page {
         let begins = memory.record(span).is_back(0);
         ensure(begins, "I2", "a page begins somewhere else", at)?;
-        check_slot(memory, span, class.slot())?;
+        check_slot(memory, span, class.slot(), owner)?;
     } else {
         check_no_page(memory, span)?;
     }
@@ -197,7 +198,7 @@ fn check_records(memory: &Memory, span: Span, top: Span) -> Result<u32, Corrupti
         let record = memory.record(inside);
         let last_of_free = kind == Kind::Free && unit == units - 1;
         let sound = if let Some(class) = page {
-            check_slot(memory, inside, class.slot())?;
+            check_slot(memory, inside, class.slot(), owner)?;
             record.kind() == Kind::Inside(class) && record.is_inside(unit)
         } else {
             check_no_page(memory, inside)?;
@@ -245,7 +246,7 @@ fn check_page<L: RawMutex, S: Source>(
     let record = memory.record(page);
     let owner = common
         .joined()
-        .find(|instance| instance.number() == record.owner());
+        .find(|instance| instance.number() == memory.owner(page));
     let Some(owner) = owner else {
         return Err(Corruption::new("I2", "a page has no instance", at));
     };
@@ -326,7 +327,7 @@ fn is_page_of(memory: &Memory, own: &Instance, class: Class, page: Span) -> bool
     let record = memory
         .is_usable(page)
         .then(|| memory.record(page))
-        .filter(|record| record.owner() == own.number());
+        .filter(|_| memory.owner(page) == own.number());
     record.and_then(Record::class) == Some(class)
 }
 

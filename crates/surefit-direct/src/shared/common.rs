@@ -314,44 +314,25 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         self.give_units(rest, more);
     }
 
-    /// Frees a page-block of another instance, if a batch that was begun takes it and does not
-    /// become full. Else returns it.
-    #[inline]
-    pub(super) fn send_soon(
-        &self,
-        own: &Instance,
-        record: &Record,
-        block: Free,
-    ) -> Result<(), Free> {
-        let to = record.owner();
-        match record.class() {
-            Some(class) if !self.checks => {
-                let bytes = class.shape().block_bytes;
-                own.batch(to).add(to, block, bytes)
-            }
-            _ => Err(block),
-        }
-    }
-
     /// Frees an object that is not a page-block of the caller's instance: a large one, or one of
     /// another instance.
     #[inline(never)]
     pub(super) fn free_elsewhere(
         &self,
         own: &Instance,
-        record: &Record,
+        unit: Span,
         block: Free,
     ) -> Result<(), Misuse> {
         if self.checks {
             return self.free_checked(block);
         }
-        let page = self.memory.span_of(record);
+        if let Some(class) = self.memory.slot(unit).class() {
+            self.send(own, class, self.memory.owner(unit), block);
+            return Ok(());
+        }
+        let record = self.memory.record(unit);
         match record.kind() {
-            Kind::Page(class) => {
-                self.send(own, class, record.owner(), block);
-                Ok(())
-            }
-            Kind::Run => self.free_run(page, record, &block),
+            Kind::Run => self.free_run(unit, record, &block),
             _ => Err(Misuse::NoObject),
         }
     }
@@ -380,7 +361,7 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         match record.kind() {
             Kind::Page(class) => {
                 self.check_free(class, page, record, &block)?;
-                let owner = self.instance(record.owner());
+                let owner = self.instance(self.memory.owner(page));
                 self.put(owner, class, page, record, block);
                 // Nobody else does it, and whoever takes the instance waits for this.
                 if owner.state() == State::Idle {

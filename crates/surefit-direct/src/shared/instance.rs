@@ -23,7 +23,7 @@
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use super::chain::Chain;
+use super::chain::{Chain, Free};
 use super::free_list::FreeList;
 use super::memory::{Memory, Record, Span};
 use super::remote_frees::{Batch, Inbox, PLACES};
@@ -243,6 +243,17 @@ impl Instance {
         place.set(unit);
         self.buffered.set(buffered + 1);
         true
+    }
+
+    /// Frees a page-block of another instance, if a batch that was begun takes it and does not
+    /// become full. Else returns it: so it does what is of no class, and in a heap that checks each
+    /// free all, since no batch is begun there.
+    #[inline]
+    pub(super) fn send_soon(&self, slot: Slot, to: u16, block: Free) -> Result<(), Free> {
+        match slot.class() {
+            Some(class) => self.batch(to).add(to, block, class.shape().block_bytes),
+            None => Err(block),
+        }
     }
 
     /// The batch for an instance; it may hold page-blocks of another one.

@@ -195,7 +195,8 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
         let Some(unit) = memory.unit_of(object.as_ptr()) else {
             return Err(Misuse::Foreign);
         };
-        let list = self.own.list_at(memory.slot(unit));
+        let slot = memory.slot(unit);
+        let list = self.own.list_at(slot);
         // SAFETY: the caller's; what is found to be misuse is not linked.
         let block = unsafe { Free::of(object) };
         let Err(block) = list.put(block) else {
@@ -204,13 +205,14 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
         if list.is_run_down() {
             return self.free_and_look(list, block);
         }
-        let record = memory.first_record(unit);
-        if record.owner() != self.own.number() {
-            return match self.common.send_soon(self.own, record, block) {
+        let owner = memory.owner(unit);
+        if owner != self.own.number() {
+            return match self.own.send_soon(slot, owner, block) {
                 Ok(()) => Ok(()),
-                Err(block) => self.common.free_elsewhere(self.own, record, block),
+                Err(block) => self.common.free_elsewhere(self.own, unit, block),
             };
         }
+        let record = memory.first_record(unit);
         match record.put_back(block) {
             Ok(()) => Ok(()),
             Err(block) => self.common.free_slowly(self.own, record, block),
@@ -313,7 +315,7 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
         };
         let record = memory.record(page);
         match record.class() {
-            Some(class) if record.owner() == self.own.number() => {
+            Some(class) if memory.owner(page) == self.own.number() => {
                 let _nobody_else = self.common.checking();
                 if !self.own.free_list(class).is_passed_by() {
                     // Else the new place would be what was freed last, in a page like this one.

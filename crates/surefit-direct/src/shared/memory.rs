@@ -7,7 +7,8 @@
 //!                                                                       unit 0 | unit 1 | unit 2 …
 //! ```
 //! All tables are valid when zero: nothing is written before it is needed. A free that finds room
-//! in a free list looks at a slot alone: those of 16 units lie in one cache line.
+//! in a free list, or in a batch for another thread, looks at a slot alone: those of 16 units lie in
+//! one cache line, and nobody writes there while the pages stay. A record's line is its owner's.
 //!
 //! # Invariants
 //! - M1 `base .. base + units · UNIT_BYTES` belongs to this heap alone while it lives. Units below
@@ -16,12 +17,12 @@
 //!   checks the numbers.
 //! - M3 A record's fields are written by one thread at a time: those of a page by its instance's
 //!   owner, all others under the pool's lock. What other threads read of a live object's record
-//!   (`owner`, `class`, `back`) is written before the object is handed out, and not again before it
-//!   is freed.
+//!   (`class`, `back`) is written before the object is handed out, and not again before it is freed.
 //! - M4 F1 is never enough where there is no page: such a record has no frees to spare, so freeing
 //!   an address there changes nothing.
-//! - M5 The slot of a unit is that of the class whose page it belongs to, or none. It is written as
-//!   that page's record is (M3).
+//! - M5 The slot of a unit is that of the class whose page it belongs to, with the number of the
+//!   page's instance; or none, with 0. It is written as what other threads read of that page's record
+//!   is (M3).
 
 use core::cell::Cell;
 use core::ptr::NonNull;
@@ -38,7 +39,7 @@ const UNIT_SHIFT: u32 = UNIT_BYTES.trailing_zeros();
 pub(super) const EACH_FREE: u16 = 1 << 14;
 
 /// Bytes of a unit's slot.
-pub(super) const SLOT_BYTES: usize = size_of::<Seen32>();
+pub(super) const SLOT_BYTES: usize = size_of::<Entry>();
 
 /// What a unit is, as its record says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,8 +109,6 @@ pub(super) struct Record {
     /// A page: page-blocks that were ever used. A free run: when it was freed, low half, with the
     /// last bit 1 if it is zero.
     pub(super) opened: Seen16,
-    /// A page: the number of its instance; else 0.
-    owner: Seen16,
     /// Bytes of records back to that of the page's first unit.
     back: Seen16,
     kind: Seen8,
@@ -118,13 +117,15 @@ pub(super) struct Record {
 #[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<Record>() == 32, "two records a cache line");
 
-impl Record {
-    /// The number of the page's instance; 0 if it is no page.
-    #[inline]
-    pub(super) fn owner(&self) -> u16 {
-        self.owner.get()
-    }
+/// What a free knows of a unit from the table of slots.
+#[derive(Debug)]
+struct Entry {
+    slot: Cell<u16>,
+    /// The number of the page's instance; 0 if the unit is of no page.
+    owner: Cell<u16>,
+}
 
+impl Record {
     /// What the unit is.
     #[inline]
     pub(super) fn kind(&self) -> Kind {
@@ -142,10 +143,10 @@ impl Record {
         Class::at((self.kind.get() & !INSIDE).wrapping_sub(1))
     }
 
-    /// Whether a free finds no page here (M4): no instance, no frees to spare, nothing that it
-    /// would lead back to.
+    /// Whether a free finds no page here (M4): no frees to spare, nothing that it would lead back
+    /// to.
     pub(super) fn is_no_page(&self) -> bool {
-        self.owner.get() == 0 && self.spare.get() == 0 && self.is_back(0)
+        self.spare.get() == 0 && self.is_back(0)
     }
 
     /// Whether this says that its page begins `units` units before.
@@ -155,7 +156,7 @@ impl Record {
 
     /// Whether this is the record of a page's unit, `units` units behind its beginning.
     pub(super) fn is_inside(&self, units: u32) -> bool {
-        self.owner.get() == 0 && self.spare.get() == 0 && self.is_back(units)
+        self.spare.get() == 0 && self.is_back(units)
     }
 
     /// A page: page-blocks that are live or in its instance's free list.
@@ -193,7 +194,6 @@ impl Record {
 
     /// Makes the unit something that is no page.
     pub(super) fn set_kind(&self, kind: Kind) {
-        self.owner.set(0);
         self.spare.set(0);
         self.back.set(0);
         self.kind.set(match kind {
@@ -249,7 +249,7 @@ impl Span {
 pub(super) struct Memory {
     base: NonNull<u8>,
     records: NonNull<Record>,
-    slots: NonNull<Seen32>,
+    slots: NonNull<Entry>,
     /// Bytes of the units that are committed.
     committed: AtomicUsize,
     units: u32,
@@ -401,17 +401,27 @@ impl Memory {
     /// A unit's slot.
     #[inline]
     pub(super) fn slot(&self, unit: Span) -> Slot {
-        // SAFETY: M2, as `record`.
-        let slot: &Seen32 = unsafe { self.slot_place(unit).cast().as_ref() };
         // SAFETY: M5: a slot, or zero, which is none.
-        unsafe { Slot::of_word(slot.get()) }
+        unsafe { Slot::of_word(self.entry(unit).slot.get()) }
     }
 
-    /// Says which slot a unit has.
-    pub(super) fn set_slot(&self, unit: Span, slot: Slot) {
+    /// The number of the instance whose page a unit belongs to; 0 if it is no page's.
+    #[inline]
+    pub(super) fn owner(&self, unit: Span) -> u16 {
+        self.entry(unit).owner.get()
+    }
+
+    #[inline]
+    fn entry(&self, unit: Span) -> &Entry {
         // SAFETY: M2, as `record`.
-        let place: &Seen32 = unsafe { self.slot_place(unit).cast().as_ref() };
-        place.set(slot.word());
+        unsafe { self.slot_place(unit).cast().as_ref() }
+    }
+
+    /// Says which slot a unit has, and whose it is.
+    pub(super) fn set_slot(&self, unit: Span, slot: Slot, owner: u16) {
+        let entry = self.entry(unit);
+        entry.slot.set(slot.word());
+        entry.owner.set(owner);
     }
 
     /// The unit that holds an address. `None` outside what is committed.
@@ -502,7 +512,7 @@ impl Memory {
                 .back
                 .set((unit as usize * size_of::<Record>()) as u16);
         }
-        self.set_slots(page, units, class.slot());
+        self.set_slots(page, units, class.slot(), owner);
         let record = self.record(page);
         record.set_kind(Kind::Page(class));
         record.free.take();
@@ -511,7 +521,6 @@ impl Memory {
         record.opened.set(0);
         record.watch.set(watch);
         record.set_used(0);
-        record.owner.set(owner);
     }
 
     /// Closes a page: its units belong to nothing. Returns how many they are.
@@ -520,12 +529,12 @@ impl Memory {
         for unit in 0..units {
             self.record(self.after(page, unit)).set_kind(Kind::Nothing);
         }
-        self.set_slots(page, units, Slot::NONE);
+        self.set_slots(page, units, Slot::NONE, 0);
         units
     }
 
-    fn set_slots(&self, page: Span, units: u32, slot: Slot) {
-        (0..units).for_each(|unit| self.set_slot(self.after(page, unit), slot));
+    fn set_slots(&self, page: Span, units: u32, slot: Slot, owner: u16) {
+        (0..units).for_each(|unit| self.set_slot(self.after(page, unit), slot, owner));
     }
 
     /// The link in the free page-block at an address that may be corrupt, for a checker. `None` if

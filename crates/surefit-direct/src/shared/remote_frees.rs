@@ -10,6 +10,9 @@
 //! the owner needs page-blocks:
 //!     one exchange takes all that is in the inbox; they are freed some at a time
 //! ```
+//! Each page-block's line of memory is in the cache of the processor that freed it. So a batch leads
+//! from each not only to the next one, but also to one further on, which is fetched meanwhile.
+//!
 //! Nobody waits. Only the first word of an inbox is shared. What is pushed is never popped one by
 //! one, so it does no harm if a word has an earlier value again (no ABA problem).
 
@@ -127,6 +130,7 @@ impl Batch {
         let last = self.last.replace(null_mut());
         self.room.set(0);
         if !blocks.is_empty() {
+            blocks.look_ahead();
             inbox.put(&blocks, last);
         }
     }
@@ -147,6 +151,12 @@ impl Inbox {
     /// The first page-block of what arrived, while nobody sends.
     pub(super) fn first(&self) -> *mut Block {
         self.0.load(Ordering::Relaxed)
+    }
+
+    /// Whether what arrived [looks ahead](Chain::looks_ahead) right, while nobody sends.
+    pub(super) fn looks_ahead(&self, most: usize) -> bool {
+        // SAFETY: C1; it is only read.
+        unsafe { Chain::from_raw(self.first()) }.looks_ahead(most)
     }
 
     fn put(&self, blocks: &Chain, last: *mut Block) {

@@ -221,7 +221,7 @@ impl<L: RawMutex, S: Source> Common<L, S> {
             arrived.fill(&own.inbox().take());
         }
         for _ in 0..DRAINED_AT_ONCE {
-            let Some(block) = arrived.pop() else {
+            let Some(block) = arrived.pop_and_fetch() else {
                 break;
             };
             // Only page-blocks of this instance are sent to it.
@@ -275,11 +275,12 @@ impl<L: RawMutex, S: Source> Common<L, S> {
 
     /// Frees a page-block of a class into its page, or into a batch if that is another instance's.
     fn put_any(&self, own: &Instance, class: Class, block: Free) {
-        let Some(record) = self.memory().record_around(block.address()) else {
+        let Some(unit) = self.memory().unit_of(block.address()) else {
             return;
         };
-        if record.owner() != own.number() {
-            self.send(own, class, record.owner(), block);
+        let (owner, record) = (self.memory().owner(unit), self.memory().first_record(unit));
+        if owner != own.number() {
+            self.send(own, class, owner, block);
         } else if let Err(block) = record.put_back(block) {
             self.put(own, class, self.memory().span_of(record), record, block);
         }

@@ -105,8 +105,15 @@ impl<'m> Units<'m> {
         let Err(block) = list.put(block) else {
             return true;
         };
-        let record = self.0.first_record(unit);
-        // M4: what is no page is owned by 0.
-        record.owner() == own.number() && !list.is_run_down() && record.put_back(block).is_ok()
+        if list.is_run_down() {
+            return false;
+        }
+        let owner = self.0.owner(unit);
+        let put = if owner == own.number() {
+            self.0.first_record(unit).put_back(block)
+        } else {
+            own.send_soon(self.0.slot(unit), owner, block)
+        };
+        put.is_ok()
     }
 }

@@ -34,6 +34,12 @@ pub(super) fn check<L: RawMutex, S: Source>(
         "a page-block arrived twice",
         at,
     )?;
+    ensure(
+        to.arrived().looks_ahead(most(common)) && to.inbox().looks_ahead(most(common)),
+        "C1",
+        "a page-block leads ahead to a wrong one",
+        at,
+    )?;
     let batches = || {
         let each = common.joined().map(|from| from.batch(to.number()));
         each.filter(|batch| !batch.is_empty() && batch.to() == to.number())
@@ -114,8 +120,9 @@ fn class_of<L: RawMutex, S: Source>(
     block: *mut u8,
 ) -> Option<Class> {
     let memory = common.memory();
-    let record = memory.record_around(block)?;
-    let class = record.class().filter(|_| record.owner() == to.number())?;
+    let unit = memory.unit_of(block)?;
+    let class = memory.slot(unit).class();
+    let class = class.filter(|_| memory.owner(unit) == to.number())?;
     page_of(memory, class, block).map(|_| class)
 }
 

@@ -281,33 +281,74 @@ fn damaged_records_are_told() {
 }
 
 #[test]
+fn chains_that_lead_ahead_to_a_wrong_place_are_told() {
+    for chain in [2, 3] {
+        for word in [|block: *mut u8| block.addr(), |_| 16, |_| usize::MAX] {
+            damaged(&["C1"], |world| {
+                let block = world.chains()[chain];
+                write(block.wrapping_add(size_of::<usize>()), word(block));
+            });
+        }
+    }
+}
+
+#[test]
 fn damaged_slots_are_told() {
-    for slot in [Slot::NONE, Class::of(16).unwrap().slot()] {
+    let other = Class::of(16).unwrap().slot();
+    for slot in [Slot::NONE, other] {
         damaged(&["M5"], move |world| {
             let memory = world.heap.common().memory();
             let page = memory.around(world.objects[0].as_ptr()).unwrap();
-            memory.set_slot(page, slot);
+            memory.set_slot(page, slot, memory.owner(page));
         });
         // The second unit of a page of several.
         damaged(&["M5"], move |world| {
             let object = world.own.allocate(30_000, 16).unwrap();
             let memory = world.heap.common().memory();
             let page = memory.around(object.as_ptr()).unwrap();
-            memory.set_slot(memory.after(page, 1), slot);
+            memory.set_slot(memory.after(page, 1), slot, memory.owner(page));
         });
     }
-    damaged(&["M5"], |world| {
-        let object = world.own.allocate(40_000, 16).unwrap();
+    for (slot, owner) in [(class().slot(), 0), (Slot::NONE, 1)] {
+        damaged(&["M5"], move |world| {
+            let object = world.own.allocate(40_000, 16).unwrap();
+            let memory = world.heap.common().memory();
+            let run = memory.around(object.as_ptr()).unwrap();
+            memory.set_slot(run, slot, owner);
+        });
+        damaged(&["M5"], move |world| {
+            let memory = world.heap.common().memory();
+            memory.set_slot(memory.span(memory.committed() - 1), slot, owner);
+        });
+        damaged(&["M5"], move |world| {
+            let memory = world.heap.common().memory();
+            memory.set_slot(Span::NONE, slot, owner);
+        });
+    }
+}
+
+#[test]
+fn damaged_owners_are_told() {
+    // Nobody, or who is not here. Some of its page-blocks are on the way to who was.
+    for owner in [0, 1000] {
+        damaged(&["I2", "I4"], move |world| {
+            let memory = world.heap.common().memory();
+            let page = memory.around(world.objects[0].as_ptr()).unwrap();
+            memory.set_slot(page, memory.slot(page), owner);
+        });
+    }
+    // Another instance.
+    damaged(&["I2", "I4"], |world| {
         let memory = world.heap.common().memory();
-        let run = memory.around(object.as_ptr()).unwrap();
-        memory.set_slot(run, class().slot());
+        let page = world.own().first(class());
+        memory.set_slot(page, memory.slot(page), world.other.number());
     });
+    // The second unit of a page of several.
     damaged(&["M5"], |world| {
+        let object = world.own.allocate(30_000, 16).unwrap();
         let memory = world.heap.common().memory();
-        memory.set_slot(memory.span(memory.committed() - 1), class().slot());
-    });
-    damaged(&["M5"], |world| {
-        let memory = world.heap.common().memory();
-        memory.set_slot(Span::NONE, class().slot());
+        let page = memory.around(object.as_ptr()).unwrap();
+        let inside = memory.after(page, 1);
+        memory.set_slot(inside, memory.slot(page), world.other.number());
     });
 }

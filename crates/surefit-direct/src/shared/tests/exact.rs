@@ -112,7 +112,7 @@ impl Drive<'_> {
         let place = random(self.live[line].len());
         let object = self.live[line].swap_remove(place);
         let memory = self.heap.common().memory();
-        let owner = memory.record_around(object.as_ptr()).unwrap().owner();
+        let owner = memory.owner(memory.unit_of(object.as_ptr()).unwrap());
         self.done.elsewhere += usize::from(owner != self.locals[thread].number());
         free(&self.locals[thread], object).unwrap();
     }
