@@ -30,10 +30,10 @@ const WITHOUT_PIECES: usize = 512;
 /// library is to the global allocator.
 ///
 /// Up to the heap's piece size the elements are contiguous. Beyond it they are in runs of a piece,
-/// which are allocated and freed at both ends one by one: no call copies the deque, and room is kept
-/// in the first and the last run only. The names of the runs are in slots, at most four for each of
-/// the most runs that there were: [`VecDeque::shrink_to_fit`] gives back what is not needed, and all
-/// go when one run is left. An element has at most the bytes of a piece.
+/// which are allocated and freed at both ends one by one: no call copies the deque, and room is
+/// kept in the first and the last run only. The names of the runs are in slots, at most four for
+/// each of the most runs that there were: [`VecDeque::shrink_to_fit`] gives back what is not
+/// needed, and all go when one run is left. An element has at most the bytes of a piece.
 ///
 /// It is an owning name, as [`Vec`](crate::Vec) is: dropping it leaks the elements;
 /// [`VecDeque::free`] frees it.

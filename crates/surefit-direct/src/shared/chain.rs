@@ -124,8 +124,8 @@ impl Chain {
         Self(Cell::new(self.0.replace(null_mut())))
     }
 
-    /// Has each page-block lead also to one further on, so that who takes them one by one in another
-    /// thread does not wait for each line of memory before the next is asked for. Linear.
+    /// Has each page-block lead also to one further on, so that who takes them one by one in
+    /// another thread does not wait for each line of memory before the next is asked for. Linear.
     pub(super) fn look_ahead(&self) {
         // SAFETY: C1.
         let after = |block| NonNull::new(block).map(|block| unsafe { block.as_ref() });

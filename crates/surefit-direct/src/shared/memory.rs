@@ -7,8 +7,8 @@
 //!                                                                       unit 0 | unit 1 | unit 2 …
 //! ```
 //! All tables are valid when zero: nothing is written before it is needed. A free that finds room
-//! in a free list, or in a batch for another thread, looks at a slot alone: those of 16 units lie in
-//! one cache line, and nobody writes there while the pages stay. A record's line is its owner's.
+//! in a free list, or in a batch for another thread, looks at a slot alone: those of 16 units lie
+//! in one cache line, and nobody writes there while the pages stay. A record's line is its owner's.
 //!
 //! # Invariants
 //! - M1 `base .. base + units · UNIT_BYTES` belongs to this heap alone while it lives. Units below
@@ -17,12 +17,13 @@
 //!   checks the numbers.
 //! - M3 A record's fields are written by one thread at a time: those of a page by its instance's
 //!   owner, all others under the pool's lock. What other threads read of a live object's record
-//!   (`class`, `back`) is written before the object is handed out, and not again before it is freed.
+//!   (`class`, `back`) is written before the object is handed out, and not again before it is
+//!   freed.
 //! - M4 F1 is never enough where there is no page: such a record has no frees to spare, so freeing
 //!   an address there changes nothing.
 //! - M5 The slot of a unit is that of the class whose page it belongs to, with the number of the
-//!   page's instance; or none, with 0. It is written as what other threads read of that page's record
-//!   is (M3).
+//!   page's instance; or none, with 0. It is written as what other threads read of that page's
+//!   record is (M3).
 
 use core::cell::Cell;
 use core::ptr::NonNull;

@@ -10,8 +10,9 @@
 //! the owner needs page-blocks:
 //!     one exchange takes all that is in the inbox; they are freed some at a time
 //! ```
-//! Each page-block's line of memory is in the cache of the processor that freed it. So a batch leads
-//! from each not only to the next one, but also to one further on, which is fetched meanwhile.
+//! Each page-block's line of memory is in the cache of the processor that freed it. So a batch
+//! leads from each not only to the next one, but also to one further on, which is fetched
+//! meanwhile.
 //!
 //! Nobody waits. Only the first word of an inbox is shared. What is pushed is never popped one by
 //! one, so it does no harm if a word has an earlier value again (no ABA problem).

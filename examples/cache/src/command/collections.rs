@@ -1,6 +1,6 @@
 //! Commands of hashes and lists.
 
-use super::{Call, Done, Failure, NOT_A_NUMBER};
+use super::call::{Call, Done, Failure, NOT_A_NUMBER};
 use crate::store::{End, Kind, Store};
 
 /// `HSET` and `HMSET`. If a field is refused, those before it are set.

@@ -1,6 +1,6 @@
 //! Commands of keys, whatever their values.
 
-use super::{Call, Done, Failure, NOT_A_NUMBER, SYNTAX};
+use super::call::{Call, Done, Failure, NOT_A_NUMBER, SYNTAX};
 use crate::resp;
 use crate::store::{Kind, Store};
 

@@ -1,80 +1,20 @@
 //! What commands do: names, numbers of arguments, replies. The words of the errors are those of
 //! Redis.
 
+mod call;
 mod collections;
 mod keys;
 mod server;
 mod texts;
 
-use crate::reply::Reply;
-use crate::resp;
-use crate::shards::Shards;
-use crate::store::{Error, Store};
+use crate::store::Store;
+use call::{Call, Done};
 
+pub use call::{Cache, Client};
 pub use server::size;
-
-/// One client, as far as commands know it.
-#[derive(Debug, Default)]
-pub struct Client {
-    /// What is answered.
-    pub reply: Reply,
-    /// Whether the connection ends when the replies are sent.
-    pub is_closing: bool,
-    /// Whether the client has said the password.
-    is_known: bool,
-}
-
-/// What commands need of the whole cache.
-#[derive(Debug)]
-pub struct Cache<S> {
-    /// The shards.
-    pub shards: Shards<S>,
-    /// What clients must say first, if there is one.
-    pub password: Option<String>,
-}
-
-/// A command that is executed.
-struct Call<'a, S> {
-    cache: &'a Cache<S>,
-    client: &'a mut Client,
-    now: u64,
-    words: &'a [&'a [u8]],
-}
 
 /// A command's name in capitals, the words that it has at least and at most, and what it does.
 type Command<S> = (&'static str, usize, usize, fn(&mut Call<'_, S>) -> Done);
-
-/// Whether a command was done; if not, what is answered.
-type Done = Result<(), Failure>;
-
-/// What is answered instead of a result.
-enum Failure {
-    Store(Error),
-    Text(&'static str),
-}
-
-impl From<Error> for Failure {
-    fn from(error: Error) -> Self {
-        Self::Store(error)
-    }
-}
-
-const NOT_A_NUMBER: Failure = Failure::Text("ERR value is not an integer or out of range");
-const SYNTAX: Failure = Failure::Text("ERR syntax error");
-const OVERFLOW: Failure = Failure::Text("ERR increment or decrement would overflow");
-
-impl Failure {
-    const fn text(&self) -> &'static str {
-        match self {
-            Self::Text(text) => text,
-            Self::Store(Error::Kind) => {
-                "WRONGTYPE Operation against a key holding the wrong kind of value"
-            }
-            Self::Store(Error::Full) => "OOM command not allowed when used memory > 'maxmemory'.",
-            Self::Store(Error::LongKey) => "ERR the key is longer than 65535 bytes",
-        }
-    }
-}
 
 /// Any number of words.
 const ANY: usize = usize::MAX;
@@ -161,35 +101,5 @@ impl<S: Store> Cache<S> {
         if let Err(failure) = act(&mut call) {
             call.client.reply.error(failure.text());
         }
-    }
-}
-
-impl<S: Store> Call<'_, S> {
-    fn key(&self) -> &[u8] {
-        self.words[1]
-    }
-
-    fn reply(&mut self) -> &mut Reply {
-        &mut self.client.reply
-    }
-
-    fn number(&self, index: usize) -> Result<i64, Failure> {
-        resp::number(self.words[index]).ok_or(NOT_A_NUMBER)
-    }
-
-    fn ok(&mut self) -> Done {
-        self.reply().simple("OK");
-        Ok(())
-    }
-
-    fn count(&mut self, count: usize) -> Done {
-        self.reply().count(count);
-        Ok(())
-    }
-
-    /// Whether the client is to be cut off, because it asked for more than a reply may hold.
-    fn is_cut_off(&mut self) -> bool {
-        self.client.is_closing |= self.client.reply.is_too_long();
-        self.client.is_closing
     }
 }

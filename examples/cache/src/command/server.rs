@@ -1,6 +1,6 @@
 //! Commands of the server and of the connection.
 
-use super::{Call, Done, Failure};
+use super::call::{Call, Done, Failure};
 use crate::store::Store;
 
 pub(super) fn key_count<S: Store>(call: &mut Call<'_, S>) -> Done {

@@ -1,6 +1,6 @@
 //! Commands of texts.
 
-use super::{Call, Done, Failure, NOT_A_NUMBER, OVERFLOW, SYNTAX};
+use super::call::{Call, Done, Failure, NOT_A_NUMBER, OVERFLOW, SYNTAX};
 use crate::resp;
 use crate::store::{Error, Expiry, Kind, Store};
 
