@@ -10,7 +10,7 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum Refusal {
     /// A class file is damaged, or uses what the machine does not run.
-    #[error("class {class}: {what}")]
+    #[error("class {}: {}", one_line(class), one_line(what))]
     Damaged {
         /// The class, as in its file: `java/lang/Object`.
         class: String,
@@ -18,7 +18,7 @@ pub enum Refusal {
         what: String,
     },
     /// A class, a method or a field is neither in the program nor in the class library.
-    #[error("{0}: neither the program nor the class library has it")]
+    #[error("{}: neither the program nor the class library has it", one_line(.0))]
     Missing(String),
     /// A jar or a folder that cannot be read.
     #[error("{path}: {what}")]
@@ -37,6 +37,18 @@ pub enum Refusal {
     /// The heap is too small for the machine itself.
     #[error("the heap is too small to begin in: {0}")]
     NoRoom(Refused),
+}
+
+/// A name of a class file, which may have any character, without those that control a terminal.
+fn one_line(name: &str) -> String {
+    let mut line = String::with_capacity(name.len());
+    for character in name.chars() {
+        match character.is_control() {
+            true => line.extend(character.escape_default()),
+            false => line.push(character),
+        }
+    }
+    line
 }
 
 impl Refusal {

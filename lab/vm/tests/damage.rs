@@ -68,3 +68,12 @@ fn a_class_that_is_cut_short_is_damaged() {
         assert!(refused.starts_with("class Exceptions: "), "{refused}");
     }
 }
+
+#[test]
+fn a_name_that_controls_a_terminal_is_one_line() {
+    let refused = run_alone("No\n\u{1b}[2J", Vec::new()).expect_err("no class file");
+    assert_eq!(
+        refused.to_string(),
+        "class No\\n\\u{1b}[2J: it ends too early"
+    );
+}
