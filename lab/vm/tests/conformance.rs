@@ -19,10 +19,13 @@ const CONFORMANCE: [&str; 7] = [
 ];
 
 /// Programs, each with a heap in which it is collected often.
-const PROGRAMS: [(&str, usize); 3] = [
+const PROGRAMS: [(&str, usize); 6] = [
+    ("Compile", 2 << 20),
     ("Compress", 2 << 20),
     ("Database", 1 << 20),
+    ("Generate", 5 << 19),
     ("Raytrace", 512 << 10),
+    ("Rules", 2 << 20),
 ];
 
 fn java() -> PathBuf {
