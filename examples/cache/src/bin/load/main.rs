@@ -61,6 +61,10 @@ struct Options {
     /// once.
     #[arg(long, value_name = "NAME=PROGRAM ARGUMENT…")]
     redis: Vec<String>,
+    /// This example on std's containers with a library that stands in for malloc, as in
+    /// 'mine=target/release/libsurefit_malloc.so'. May be given more than once.
+    #[arg(long, value_name = "NAME=FILE")]
+    preload: Vec<String>,
     /// How long a server may give memory back before it is measured, in milliseconds; by default
     /// that of the size.
     #[arg(long)]
@@ -90,7 +94,8 @@ impl Options {
             |subject: &Subject| self.only.is_empty() || self.only.contains(&subject.name);
         let known = Subject::all().into_iter().filter(is_wanted).map(Ok);
         let named = self.redis.iter().map(|text| Subject::redis(text));
-        known.chain(named).collect()
+        let preloaded = self.preload.iter().map(|text| Subject::preloaded(text));
+        known.chain(preloaded).chain(named).collect()
     }
 }
 

@@ -107,7 +107,49 @@ impl Report {
             |run, phase| ratio(run.end[phase], run.empty),
         );
         self.costs(&mut text);
+        self.verdicts(&mut text);
         text
+    }
+
+    /// Whether the goals are met, beside the figures that decide it.
+    fn verdicts(&self, text: &mut String) {
+        let row = |name: &str| self.rows.iter().find(|row| row.name == name);
+        let mut say = |what: &str, value: f64, most: f64| {
+            let verdict = if value <= most { "MET" } else { "MISSED" };
+            let _ = writeln!(text, "{what:<52}{value:>6.2}, goal {most:.2}: {verdict}");
+        };
+        let Some(ours) = row("surefit") else {
+            return;
+        };
+        let goal = match self.load.budget >> 20 {
+            512.. => Some(1.20),
+            64.. => Some(1.25),
+            _ => None,
+        };
+        if let Some(goal) = goal {
+            let end = |phase| ours.median(|run: &Run| ratio(run.drifting.end[phase], 0));
+            let worst = (0..PHASES).map(end).fold(0.0, f64::max);
+            say(
+                "surefit: resident ÷ payload, worst phase's end",
+                worst,
+                goal,
+            );
+        }
+        let Some(base) = row("std").filter(|_| self.load.budget >> 20 >= 64) else {
+            return;
+        };
+        let loads: [(&str, Which); 2] = [
+            ("drifting", |run| &run.drifting),
+            ("steady", |run| &run.steady),
+        ];
+        for (name, played) in loads {
+            let [_, share, _] = ours.shares(base, |run| played(run).cpu_ns);
+            say(
+                &format!("surefit: processor time ÷ std's, {name}"),
+                share,
+                1.05,
+            );
+        }
     }
 
     /// A table with a column for each phase.

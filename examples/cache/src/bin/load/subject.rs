@@ -12,7 +12,7 @@ use anyhow::{Context, anyhow, bail};
 
 const REDIS: &str = "/usr/bin/redis-server";
 
-/// Folders of the system's libraries.
+/// Folders of the system's libraries. A whole path is one in each.
 const LIBRARIES: [&str; 3] = ["/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib"];
 
 /// What runs.
@@ -32,15 +32,15 @@ enum Kind {
 pub(crate) struct Subject {
     pub(crate) name: String,
     kind: Kind,
-    preload: Option<&'static str>,
+    preload: Option<String>,
 }
 
 impl Subject {
-    fn new(name: &str, kind: Kind, preload: Option<&'static str>) -> Self {
+    fn new(name: &str, kind: Kind, preload: Option<&str>) -> Self {
         Self {
             name: name.into(),
             kind,
-            preload,
+            preload: preload.map(String::from),
         }
     }
 
@@ -75,6 +75,15 @@ impl Subject {
         Ok(Self::new(name, Kind::Redis { program, arguments }, None))
     }
 
+    /// This example on std's containers, with the library of `NAME=FILE`.
+    pub(crate) fn preloaded(text: &str) -> anyhow::Result<Self> {
+        let (name, file) = text.split_once('=').unwrap_or_default();
+        let path =
+            std::fs::canonicalize(file).with_context(|| format!("`{text}` is not NAME=FILE"))?;
+        let path = path.to_str().context("a path of UTF-8")?;
+        Ok(Self::new(name, Kind::Ours { store: "std" }, Some(path)))
+    }
+
     /// What is not installed, if something is missing.
     pub(crate) fn missing(&self) -> Option<String> {
         if let Kind::Redis { program, .. } = &self.kind
@@ -82,7 +91,7 @@ impl Subject {
         {
             return Some(format!("no {}", program.display()));
         }
-        let library = self.preload?;
+        let library = self.preload.as_deref()?;
         library_path(library)
             .is_none()
             .then(|| format!("no {library}"))
@@ -94,7 +103,7 @@ impl Subject {
             Kind::Ours { store } => ours(store)?,
             Kind::Redis { program, arguments } => redis(program, arguments),
         };
-        if let Some(library) = self.preload {
+        if let Some(library) = &self.preload {
             let path = library_path(library).with_context(|| format!("no {library}"))?;
             command.env("LD_PRELOAD", path);
         }
