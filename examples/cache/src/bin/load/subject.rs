@@ -192,7 +192,10 @@ impl Server {
     pub(crate) fn cpu_ns(&self) -> anyhow::Result<u64> {
         let mut sum = 0;
         for entry in fs::read_dir(format!("/proc/{}/task", self.child.id()))? {
-            let text = fs::read_to_string(entry?.path().join("schedstat"))?;
+            // A thread that has ended meanwhile, as that of the client that waited for the server.
+            let Ok(text) = fs::read_to_string(entry?.path().join("schedstat")) else {
+                continue;
+            };
             let first = text.split_whitespace().next().unwrap_or_default();
             sum += first.parse::<u64>().context("schedstat has no time")?;
         }
