@@ -32,7 +32,8 @@ pub(crate) fn allocate_zeroed(bytes: usize, align: usize) -> Option<NonNull<u8>>
 ///
 /// # Safety
 /// It is live, and nobody uses it any more. Misuse that is detected is reported instead.
-#[inline]
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "else `free` only leads here")]
 pub(crate) unsafe fn free(object: *mut u8) {
     // SAFETY: the word of this thread; the object is the caller's.
     if unsafe { units().put_back(own_or_nobody(), object) } {

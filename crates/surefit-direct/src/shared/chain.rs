@@ -7,6 +7,7 @@
 //!   the address of one further on, or null.
 
 use core::cell::Cell;
+use core::mem::MaybeUninit;
 use core::ptr::{NonNull, null_mut};
 
 /// A free page-block.
@@ -15,8 +16,8 @@ use core::ptr::{NonNull, null_mut};
 pub(super) struct Block {
     pub(super) next: Cell<*mut Block>,
     /// In a chain that [looks ahead](Chain::look_ahead): the page-block [`AHEAD`] places on, or
-    /// null.
-    ahead: Cell<*mut Block>,
+    /// null. Elsewhere anything.
+    ahead: Cell<MaybeUninit<*mut Block>>,
 }
 
 /// How far a chain looks ahead.
@@ -56,6 +57,28 @@ impl Free {
         unsafe { self.0.cast().write(next) };
         self.0.as_ptr()
     }
+}
+
+/// Asks for the line of memory at an address, whatever it is, and does not wait.
+#[inline]
+fn fetch(block: *mut Block) {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    // SAFETY: it reads nothing, and no address is wrong.
+    unsafe {
+        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(block.cast());
+    }
+    #[cfg(all(target_arch = "aarch64", not(miri)))]
+    // SAFETY: as above.
+    unsafe {
+        core::arch::asm!(
+            "prfm pldl1keep, [{}]",
+            in(reg) block,
+            options(nostack, preserves_flags, readonly)
+        );
+    }
+    #[cfg(any(miri, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
+    let _ = block;
 }
 
 /// A list of free page-blocks, last in, first out (C1). All zero bytes are an empty one.
@@ -124,9 +147,10 @@ impl Chain {
         Self(Cell::new(self.0.replace(null_mut())))
     }
 
-    /// Has each page-block lead also to one further on, so that who takes them one by one in
-    /// another thread does not wait for each line of memory before the next is asked for. Linear.
-    pub(super) fn look_ahead(&self) {
+    /// Has each of at most `most` page-blocks lead also to one further on, so that who takes them
+    /// one by one in another thread does not wait for each line of memory before the next is asked
+    /// for. Linear.
+    pub(super) fn look_ahead(&self, most: u16) {
         // SAFETY: C1.
         let after = |block| NonNull::new(block).map(|block| unsafe { block.as_ref() });
         let mut ahead = self.first();
@@ -134,8 +158,11 @@ impl Chain {
             ahead = after(ahead).map_or(null_mut(), |block| block.next.get());
         }
         let mut block = self.first();
-        while let Some(this) = after(block) {
-            this.ahead.set(ahead);
+        for _ in 0..most {
+            let Some(this) = after(block) else {
+                break;
+            };
+            this.ahead.set(MaybeUninit::new(ahead));
             ahead = after(ahead).map_or(null_mut(), |block| block.next.get());
             block = this.next.get();
         }
@@ -147,8 +174,8 @@ impl Chain {
         let further = self.addresses(most).skip(AHEAD).map(Some);
         let mut further = further.chain(core::iter::repeat(None));
         self.addresses(most).all(|block| {
-            // SAFETY: C1.
-            let ahead = unsafe { &*block.cast::<Block>() }.ahead.get();
+            // SAFETY: C1: in a chain that looks ahead, it was written.
+            let ahead = unsafe { (*block.cast::<Block>()).ahead.get().assume_init() };
             further.next() == Some(Some(ahead.cast())) || ahead.is_null()
         })
     }
@@ -158,10 +185,8 @@ impl Chain {
         let first = NonNull::new(self.0.get())?;
         // SAFETY: C1.
         let block = unsafe { first.as_ref() };
-        if let Some(ahead) = NonNull::new(block.ahead.get()) {
-            // SAFETY: C1: it is in this chain.
-            unsafe { ahead.cast::<*mut Block>().read_volatile() };
-        }
+        // SAFETY: C1: it was written.
+        fetch(unsafe { block.ahead.get().assume_init() });
         self.0.set(block.next.get());
         Some(Free(first))
     }
@@ -205,7 +230,7 @@ mod tests {
                 // SAFETY: it is aligned to 16, and nobody else uses it.
                 chain.push(unsafe { Free::of(place.cast()) });
             }
-            chain.look_ahead();
+            chain.look_ahead(count as u16);
             assert!(chain.looks_ahead(count));
             for place in places.iter().rev() {
                 assert_eq!(chain.pop_and_fetch().unwrap().into_object(), place.cast());

@@ -326,8 +326,10 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         if self.checks {
             return self.free_checked(block);
         }
-        if let Some(class) = self.memory.slot(unit).class() {
-            self.send(own, class, self.memory.owner(unit), block);
+        let (slot, owner) = (self.memory.slot(unit), self.memory.owner(unit));
+        // A page that is opened meanwhile has no owner yet: then this is no free of an object.
+        if let Some(class) = slot.class().filter(|_| owner > 0) {
+            self.send(own, class, owner, block);
             return Ok(());
         }
         let record = self.memory.record(unit);

@@ -129,7 +129,7 @@ impl<'m, L: RawMutex + Sync> SharedDirect<'m, L, Fixed> {
     /// [`Refused::Region`] if the region does not hold the tables and one unit.
     ///
     /// # Complexity
-    /// Linear in the region's tables, which it clears: 36 bytes a unit and some 2 KiB a thread.
+    /// Linear in the region's tables, which it clears: 40 bytes a unit and some 2 KiB a thread.
     pub fn new(region: &'m mut [MaybeUninit<u8>], settings: Settings) -> Result<Self, Refused> {
         let needed = least_bytes::<L, Fixed>(settings.threads);
         let skipped = region.as_ptr().align_offset(UNIT_BYTES).min(region.len());

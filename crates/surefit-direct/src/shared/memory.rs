@@ -2,12 +2,12 @@
 //!
 //! ```text
 //! base, aligned to a unit
-//! | what all threads share | instance | instance … | records, 32 bytes a unit | slots, 4 | pad | unit …
+//! | what all threads share | instance | instance … | records, 32 bytes a unit | slots, 8 | pad | unit …
 //! |<------------------------------ administrative units --------------------------->|
 //!                                                                       unit 0 | unit 1 | unit 2 …
 //! ```
 //! All tables are valid when zero: nothing is written before it is needed. A free that finds room
-//! in a free list, or in a batch for another thread, looks at a slot alone: those of 16 units lie
+//! in a free list, or in a batch for another thread, looks at a slot alone: those of 8 units lie
 //! in one cache line, and nobody writes there while the pages stay. A record's line is its owner's.
 //!
 //! # Invariants
@@ -19,8 +19,8 @@
 //!   owner, all others under the pool's lock. What other threads read of a live object's record
 //!   (`class`, `back`) is written before the object is handed out, and not again before it is
 //!   freed.
-//! - M4 F1 is never enough where there is no page: such a record has no frees to spare, so freeing
-//!   an address there changes nothing.
+//! - M4 F1 is never enough where there is no page: such a record has no frees to spare, and its slot
+//!   is of no class, so that no batch takes what is freed there: that changes nothing.
 //! - M5 The slot of a unit is that of the class whose page it belongs to, with the number of the
 //!   page's instance; or none, with 0. It is written as what other threads read of that page's
 //!   record is (M3).
@@ -121,9 +121,10 @@ const _: () = assert!(size_of::<Record>() == 32, "two records a cache line");
 /// What a free knows of a unit from the table of slots.
 #[derive(Debug)]
 struct Entry {
-    slot: Cell<u16>,
+    /// A word, which is read as it is.
+    slot: Seen32,
     /// The number of the page's instance; 0 if the unit is of no page.
-    owner: Cell<u16>,
+    owner: Seen32,
 }
 
 impl Record {
@@ -394,7 +395,7 @@ impl Memory {
     }
 
     /// Where a unit's slot is.
-    fn slot_place(&self, span: Span) -> NonNull<u8> {
+    pub(super) fn slot_place(&self, span: Span) -> NonNull<u8> {
         // SAFETY: M2: inside the administrative units; there is one for the end.
         unsafe { self.slots.add(span.0 as usize) }.cast()
     }
@@ -409,7 +410,12 @@ impl Memory {
     /// The number of the instance whose page a unit belongs to; 0 if it is no page's.
     #[inline]
     pub(super) fn owner(&self, unit: Span) -> u16 {
-        self.entry(unit).owner.get()
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "M5: a number of an instance"
+        )]
+        let owner = self.entry(unit).owner.get() as u16;
+        owner
     }
 
     #[inline]
@@ -422,7 +428,7 @@ impl Memory {
     pub(super) fn set_slot(&self, unit: Span, slot: Slot, owner: u16) {
         let entry = self.entry(unit);
         entry.slot.set(slot.word());
-        entry.owner.set(owner);
+        entry.owner.set(owner.into());
     }
 
     /// The unit that holds an address. `None` outside what is committed.

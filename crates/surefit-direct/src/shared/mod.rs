@@ -25,7 +25,7 @@
 //! | module | holds |
 //! | --- | --- |
 //! | `sizes` | request → class → β, π, units of a page |
-//! | `memory`, `chain` | the region, records of units, links in free page-blocks |
+//! | `memory`, `chain` | the region, slots and records of units, links in free page-blocks |
 //! | `runs`, `pool` | free units, under one lock: what goes back to the source after a delay, or as surplus |
 //! | `instance`, `free_list`, `small` | pages and free lists of one instance, and the automaton |
 //! | `remote_frees` | frees by other threads |

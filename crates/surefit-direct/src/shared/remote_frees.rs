@@ -131,7 +131,8 @@ impl Batch {
         let last = self.last.replace(null_mut());
         self.room.set(0);
         if !blocks.is_empty() {
-            blocks.look_ahead();
+            // More there are only if one was freed twice.
+            blocks.look_ahead(BATCH);
             inbox.put(&blocks, last);
         }
     }

@@ -72,7 +72,7 @@ impl Class {
     /// The slot of the class.
     #[inline]
     pub(super) const fn slot(self) -> Slot {
-        Slot(self.0 as u16 + 1)
+        Slot(self.0 as u32 + 1)
     }
 
     /// All classes.
@@ -165,7 +165,7 @@ impl Class {
 /// empty and takes nothing (Z1). So what is no page needs no question of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
-pub(super) struct Slot(u16);
+pub(super) struct Slot(u32);
 
 /// The number of slots.
 pub(super) const SLOTS: usize = CLASSES + 1;
@@ -191,7 +191,7 @@ impl Slot {
 
     /// The slot as a word of a table.
     #[inline]
-    pub(super) const fn word(self) -> u16 {
+    pub(super) const fn word(self) -> u32 {
         self.0
     }
 
@@ -200,7 +200,7 @@ impl Slot {
     /// # Safety
     /// The word is [`Slot::word`]'s.
     #[inline]
-    pub(super) const unsafe fn of_word(word: u16) -> Self {
+    pub(super) const unsafe fn of_word(word: u32) -> Self {
         Self(word)
     }
 
@@ -208,7 +208,7 @@ impl Slot {
     #[inline]
     pub(super) fn of_small(bytes: usize) -> Option<Self> {
         let granules = bytes.wrapping_sub(1) / GRANULE + 1;
-        SLOT_OF.get(granules).map(|slot| Self(u16::from(*slot)))
+        SLOT_OF.get(granules).map(|slot| Self(u32::from(*slot)))
     }
 }
 

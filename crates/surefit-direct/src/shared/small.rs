@@ -278,10 +278,12 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         let Some(unit) = self.memory().unit_of(block.address()) else {
             return;
         };
-        let (owner, record) = (self.memory().owner(unit), self.memory().first_record(unit));
+        let owner = self.memory().owner(unit);
         if owner != own.number() {
-            self.send(own, class, owner, block);
-        } else if let Err(block) = record.put_back(block) {
+            return self.send(own, class, owner, block);
+        }
+        let record = self.memory().first_record(unit);
+        if let Err(block) = record.put_back(block) {
             self.put(own, class, self.memory().span_of(record), record, block);
         }
     }

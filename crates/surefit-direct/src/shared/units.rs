@@ -51,8 +51,9 @@ impl Units<'static> {
 #[derive(Debug)]
 pub struct Nobody(Instance);
 
-// SAFETY: it is never written. Its lists have nothing to give and no room, and it owns no page: no
-// record names its number, 0, but those of what is no page, of which F1 frees nothing (M4).
+// SAFETY: it is never written. Its lists have nothing to give and no room, as its batches, of which
+// none was begun. It owns no page: no slot names its number, 0, but those of what is no page, of
+// which F1 frees nothing (M4).
 unsafe impl Sync for Nobody {}
 
 impl Nobody {
@@ -85,8 +86,9 @@ impl<'m> Units<'m> {
     }
 
     /// F0 and F1 alone: frees an object into the free list of its class, if that has room, or into
-    /// a page of the instance that holds others and is not full. `false`, and nothing was done, if
-    /// neither is so, it is null, and now and then: ask [`try_free`](super::Local::try_free). O(1).
+    /// a page of the instance that holds others and is not full, or into a batch for another
+    /// instance that was begun and does not become full. `false`, and nothing was done, if none is
+    /// so, it is null, and now and then: ask [`try_free`](super::Local::try_free). O(1).
     ///
     /// # Safety
     /// As there; `own` came from [`into_raw`](super::Local::into_raw), the instance is this
@@ -108,6 +110,7 @@ impl<'m> Units<'m> {
         if list.is_run_down() {
             return false;
         }
+        // M5: what is no page is owned by 0, as M4 expects of what no instance owns.
         let owner = self.0.owner(unit);
         let put = if owner == own.number() {
             self.0.first_record(unit).put_back(block)

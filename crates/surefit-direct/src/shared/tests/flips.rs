@@ -11,7 +11,7 @@ use surefit_core::{Corruption, RawHeap, Refused, Usage};
 use surefit_testkit::flips::{Change, Object, Verdict, campaign, drive};
 
 use super::super::instance::{Instance, State};
-use super::super::memory::{Record, Span};
+use super::super::memory::{Record, SLOT_BYTES, Span};
 use super::super::sizes::Class;
 use super::*;
 
@@ -103,15 +103,30 @@ impl<'h> Two<'h> {
         for unit in 0..memory.units() {
             let record = memory.record(memory.span(unit));
             add(core::ptr::from_ref(record).addr(), size_of::<Record>(), 4);
+            let slot = memory.slot_place(memory.span(unit)).addr().get();
+            add(slot, SLOT_BYTES, 4);
         }
         for block in self.free_blocks() {
             add(block.addr(), size_of::<usize>(), size_of::<usize>());
+        }
+        for block in self.fetched_blocks() {
+            let ahead = block.addr() + size_of::<usize>();
+            add(ahead, size_of::<usize>(), size_of::<usize>());
         }
         words.extend((bytes..all.len()).step_by(8).map(|at| at..at + 8));
         words
     }
 
     /// All page-blocks in chains.
+    /// What arrived, which leads ahead.
+    fn fetched_blocks(&self) -> Vec<*mut u8> {
+        let firsts = self
+            .instances()
+            .into_iter()
+            .flat_map(|own| [own.arrived().first(), own.inbox().first()]);
+        self.chained(firsts.map(|first| first.cast()).collect())
+    }
+
     fn free_blocks(&self) -> Vec<*mut u8> {
         let memory = self.heap.common().memory();
         let mut firsts: Vec<*mut u8> = Vec::new();
@@ -127,6 +142,11 @@ impl<'h> Two<'h> {
                 .filter(|record| record.class().is_some())
                 .map(|record| record.free.first().cast::<u8>()),
         );
+        self.chained(firsts)
+    }
+
+    fn chained(&self, firsts: Vec<*mut u8>) -> Vec<*mut u8> {
+        let memory = self.heap.common().memory();
         let mut blocks = Vec::new();
         for mut block in firsts {
             while !block.is_null() {

@@ -18,7 +18,7 @@ mod whoever;
 
 use alloc::vec;
 use alloc::vec::Vec;
-use core::mem::MaybeUninit;
+use core::mem::{ManuallyDrop, MaybeUninit};
 use core::ptr::NonNull;
 
 use parking_lot::RawMutex;
@@ -319,6 +319,59 @@ fn an_instance_is_a_word_of_its_thread() {
         assert_eq!(from_list, None);
     }
     check(&heap);
+}
+
+#[test]
+fn the_quickest_free_puts_what_is_anothers_into_a_batch() {
+    let mut memory = region(1 << 20);
+    let heap: SharedDirect<'_, RawMutex> = SharedDirect::new(&mut memory, SETTINGS).unwrap();
+    let (owner, other) = (heap.join().unwrap(), heap.join().unwrap());
+    let objects: Vec<_> = (0..100).map(|_| owner.allocate(100, 16).unwrap()).collect();
+    let own = other.into_raw();
+    // SAFETY: from `into_raw`, and only used here.
+    let local = unsafe { Local::from_raw(&heap, own) };
+    let mut slow = 0;
+    for object in objects {
+        // SAFETY: as above; the object is live.
+        if !unsafe { heap.units().put_back(own, object.as_ptr()) } {
+            slow += 1;
+            free(&local, object).unwrap();
+        }
+        check(&heap);
+    }
+    // The first one of a batch, and the one that fills it.
+    assert_eq!(slow, 100 / usize::from(BATCH) * 2 + 1);
+    drop(ManuallyDrop::into_inner(local));
+    drop(owner);
+    check(&heap);
+    assert_eq!(heap.stats().active, 0);
+}
+
+#[test]
+fn the_quickest_free_takes_nothing_in_a_heap_that_checks_each_free() {
+    let mut memory = region(1 << 20);
+    let settings = Settings {
+        checks: true,
+        ..SETTINGS
+    };
+    let heap: SharedDirect<'_, RawMutex> = SharedDirect::new(&mut memory, settings).unwrap();
+    let (owner, other) = (heap.join().unwrap(), heap.join().unwrap());
+    let objects: Vec<_> = (0..100).map(|_| owner.allocate(100, 16).unwrap()).collect();
+    for own in [owner.into_raw(), other.into_raw()] {
+        // SAFETY: from `into_raw`, and only used here.
+        let local = unsafe { Local::from_raw(&heap, own) };
+        let freed = objects[usize::from(local.number())];
+        free(&local, freed).unwrap();
+        for object in &objects {
+            // SAFETY: as above; the object is live, or was freed, and that is found elsewhere.
+            assert!(!unsafe { heap.units().put_back(own, object.as_ptr()) });
+        }
+        assert!(matches!(
+            free(&local, freed),
+            Err(Misuse::Double(_) | Misuse::NoObject)
+        ));
+        check(&heap);
+    }
 }
 
 #[test]
