@@ -19,8 +19,8 @@
 //!   owner, all others under the pool's lock. What other threads read of a live object's record
 //!   (`class`, `back`) is written before the object is handed out, and not again before it is
 //!   freed.
-//! - M4 F1 is never enough where there is no page: such a record has no frees to spare, and its slot
-//!   is of no class, so that no batch takes what is freed there: that changes nothing.
+//! - M4 F1 is never enough where there is no page: such a record has no frees to spare, and its
+//!   slot is of no class, so that no batch takes what is freed there: that changes nothing.
 //! - M5 The slot of a unit is that of the class whose page it belongs to, with the number of the
 //!   page's instance; or none, with 0. It is written as what other threads read of that page's
 //!   record is (M3).

@@ -9,7 +9,7 @@ fn list_of(local: &Local<'_, RawMutex>, heap: &Heap<'_, Fixed>, bytes: usize) ->
     let class = Class::of(bytes).unwrap();
     let list = chain_of(own, class);
     // SAFETY: nobody uses the heap meanwhile.
-    let list = core::mem::ManuallyDrop::new(unsafe { chain::Chain::from_raw(list) });
+    let list = ManuallyDrop::new(unsafe { chain::Chain::from_raw(list) });
     list.addresses(usize::MAX).count()
 }
 
