@@ -52,8 +52,10 @@ impl<'a> Bytes<'a> {
 pub(crate) enum Constant {
     /// The second half of a long constant, index 0, and the kinds that `invokedynamic` needs.
     Nothing,
-    /// Modified UTF-8.
-    Text(Rc<[u8]>),
+    /// A text that is UTF-8, as names and descriptors are.
+    Text(Rc<str>),
+    /// A text that is modified UTF-8 only: with a zero or with surrogates.
+    Modified(Rc<[u8]>),
     Word(u32),
     Wide(u64),
     Class(u16),
@@ -94,7 +96,11 @@ impl Pool {
         Ok(match bytes.u8()? {
             1 => {
                 let len = bytes.u16()?;
-                Constant::Text(bytes.take(len.into())?.into())
+                let bytes = bytes.take(len.into())?;
+                match std::str::from_utf8(bytes) {
+                    Ok(text) => Constant::Text(text.into()),
+                    Err(_) => Constant::Modified(bytes.into()),
+                }
             }
             3 | 4 => Constant::Word(bytes.u32()?),
             5 | 6 => Constant::Wide(bytes.u64()?),
@@ -117,15 +123,19 @@ impl Pool {
 
     fn bytes(&self, index: u16) -> Parsed<&[u8]> {
         match self.get(index)? {
-            Constant::Text(bytes) => Ok(bytes),
+            Constant::Text(text) => Ok(text.as_bytes()),
+            Constant::Modified(bytes) => Ok(bytes),
             _ => Err("a constant is no text"),
         }
     }
 
-    /// A name or a descriptor.
+    /// A name or a descriptor; all that name one constant share its text. O(1).
     pub(crate) fn text(&self, index: u16) -> Parsed<Rc<str>> {
-        let text = std::str::from_utf8(self.bytes(index)?);
-        text.map(Rc::from).map_err(|_| "a name is not UTF-8")
+        match self.get(index)? {
+            Constant::Text(text) => Ok(text.clone()),
+            Constant::Modified(_) => Err("a name is not UTF-8"),
+            _ => Err("a constant is no text"),
+        }
     }
 
     /// The characters of a string constant's text.
@@ -357,7 +367,21 @@ fn code(mut bytes: Bytes<'_>, pool: &Pool) -> Parsed<CodeFile> {
 
 #[cfg(test)]
 mod tests {
+    use std::rc::Rc;
+
     use super::{Bytes, ClassFile, units};
+    use crate::written::class_file;
+
+    #[test]
+    fn fields_of_one_name_share_its_text() {
+        let bytes = class_file("A", "java/lang/Object", 2, None);
+        let file = ClassFile::parse(&bytes).expect("a class file");
+        let [first, second] = &file.fields[..] else {
+            panic!("two fields: {file:?}");
+        };
+        assert!(Rc::ptr_eq(&first.name, &second.name));
+        assert!(Rc::ptr_eq(&first.descriptor, &second.descriptor));
+    }
 
     #[test]
     fn modified_utf_8_has_zero_and_surrogates() {

@@ -35,6 +35,8 @@ mod stop;
 mod throw;
 mod vm;
 mod world;
+#[cfg(test)]
+mod written;
 
 pub use program::Program;
 pub use run::{Call, Least, Ran, least_heap, run};
