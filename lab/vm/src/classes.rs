@@ -29,7 +29,10 @@ pub(crate) const INTERFACE: u16 = 0x0200;
 pub(crate) const ABSTRACT: u16 = 0x0400;
 
 /// Superclasses behind each other, and dimensions of an array, at most.
-const DEEPEST: u32 = 255;
+const DEEPEST: usize = 255;
+
+/// Classes at most: instructions have 16 bits for a number of one.
+const MOST: usize = u16::MAX as usize;
 
 /// A class.
 #[derive(Debug)]
@@ -117,6 +120,8 @@ pub(crate) enum Body {
 pub(crate) struct Classes<'p> {
     program: &'p Program,
     names: HashMap<Rc<str>, ClassId>,
+    /// Those that are being loaded, each for the one before it: the first was asked for.
+    loading: Vec<Box<str>>,
     pub(crate) all: Vec<Class>,
     pub(crate) methods: Vec<Method>,
 }
@@ -126,6 +131,7 @@ impl<'p> Classes<'p> {
         Self {
             program,
             names: HashMap::new(),
+            loading: Vec::new(),
             all: Vec::new(),
             methods: Vec::new(),
         }
@@ -143,21 +149,29 @@ impl<'p> Classes<'p> {
 
     /// The class of a name: `java/lang/String`, `[I`, `[[Ljava/lang/String;`.
     pub(crate) fn load(&mut self, world: &mut World, name: &str) -> Result<ClassId, Refusal> {
-        self.load_at(world, name, 0)
-    }
-
-    fn load_at(&mut self, world: &mut World, name: &str, depth: u32) -> Result<ClassId, Refusal> {
         if let Some(&class) = self.names.get(name) {
             return Ok(class);
         }
-        if depth > DEEPEST || self.all.len() >= usize::from(u16::MAX) {
-            let what = "it has too many superclasses, or itself; or there are 65535 classes";
-            return Err(Refusal::damaged(name, what));
+        if self.loading.iter().any(|loading| **loading == *name) {
+            return Err(Refusal::damaged(name, "it is above itself"));
         }
-        let class = match name.strip_prefix('[') {
-            Some(element) => self.array(world, name, element, depth)?,
-            None => self.parsed(world, name, depth)?,
+        if self.loading.len() > DEEPEST {
+            return Err(Refusal::damaged(
+                name,
+                "there are too many classes below it",
+            ));
+        }
+        self.loading.push(name.into());
+        let made = match name.strip_prefix('[') {
+            Some(element) => self.array(world, name, element),
+            None => self.parsed(world, name),
         };
+        self.loading.pop();
+        let class = made?;
+        // Its superclasses may have been loaded only now, so this is the place to count.
+        if self.all.len() >= MOST {
+            return Err(Refusal::damaged(name, "there are 65535 classes before it"));
+        }
         let id = self.all.len() as ClassId;
         debug_assert_eq!(world.shapes.len(), self.all.len() + 1);
         self.names.insert(class.name.clone(), id);
@@ -166,26 +180,20 @@ impl<'p> Classes<'p> {
     }
 
     /// The class of an array; its shape is the last of the world's afterwards.
-    fn array(
-        &mut self,
-        world: &mut World,
-        name: &str,
-        element: &str,
-        depth: u32,
-    ) -> Result<Class, Refusal> {
+    fn array(&mut self, world: &mut World, name: &str, element: &str) -> Result<Class, Refusal> {
         let element = match element.as_bytes() {
             [letter @ (b'B' | b'C' | b'D' | b'F' | b'I' | b'J' | b'S' | b'Z')] => {
                 Element::Primitive(*letter)
             }
             [b'L', name @ .., b';'] => {
                 let name = std::str::from_utf8(name).expect("a part of a text");
-                Element::Class(self.load_at(world, name, depth + 1)?)
+                Element::Class(self.load(world, name)?)
             }
-            [b'[', ..] => Element::Class(self.load_at(world, element, depth + 1)?),
+            [b'[', ..] => Element::Class(self.load(world, element)?),
             _ => return Err(Refusal::damaged(name, "it is no class of an array")),
         };
         let interfaces = ["java/lang/Cloneable", "java/io/Serializable"];
-        let [cloneable, serializable] = interfaces.map(|name| self.load_at(world, name, depth + 1));
+        let [cloneable, serializable] = interfaces.map(|name| self.load(world, name));
         let interfaces = vec![cloneable?, serializable?];
         world.shapes.push(match element {
             Element::Class(_) => Shape::References,
@@ -214,21 +222,22 @@ impl<'p> Classes<'p> {
         })
     }
 
-    fn parsed(&mut self, world: &mut World, name: &str, depth: u32) -> Result<Class, Refusal> {
+    fn parsed(&mut self, world: &mut World, name: &str) -> Result<Class, Refusal> {
         let damaged = |what| Refusal::damaged(name, what);
         let bytes = self.program.class(name)?;
         let file = ClassFile::parse(&bytes).map_err(damaged)?;
+        drop(bytes);
         if *file.name != *name {
             return Err(damaged("it has another name than its file"));
         }
         let superclass = match &file.superclass {
-            Some(name) => Some(self.load_at(world, name, depth + 1)?),
+            Some(name) => Some(self.load(world, name)?),
             None if self.all.is_empty() => None,
             None => return Err(damaged("it has no superclass")),
         };
         let mut interfaces = Vec::new();
         for name in &file.interfaces {
-            let interface = self.load_at(world, name, depth + 1)?;
+            let interface = self.load(world, name)?;
             interfaces.push(interface);
         }
         let parent = superclass.map(|superclass| self.get(superclass));
@@ -467,5 +476,78 @@ impl Layout<'_, '_> {
             methods.push(method);
         }
         Ok((methods, table))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::{Classes, MOST};
+    use crate::program::Program;
+    use crate::world::World;
+    use crate::written::class_file;
+
+    fn program(classes: impl IntoIterator<Item = (String, String)>) -> Program {
+        let file = |(name, above): (String, String)| {
+            let bytes = class_file(&name, &above, 0, None);
+            (name, bytes)
+        };
+        Program::of_classes(classes.into_iter().map(file).collect::<HashMap<_, _>>())
+    }
+
+    #[test]
+    fn a_class_above_itself_is_refused() {
+        let pairs = [
+            ("A", "A"),
+            ("B", "C"),
+            ("C", "D"),
+            ("D", "B"),
+            ("E", "[LE;"),
+        ];
+        let program = program(pairs.map(|(name, above)| (name.to_owned(), above.to_owned())));
+        for name in ["A", "B", "E"] {
+            let mut classes = Classes::new(&program);
+            let mut world = World::default();
+            classes
+                .load(&mut world, "java/lang/Object")
+                .expect("a class");
+            let refused = classes
+                .load(&mut world, name)
+                .expect_err("it is above itself");
+            assert_eq!(
+                refused.to_string(),
+                format!("class {name}: it is above itself")
+            );
+            assert!(classes.loading.is_empty());
+        }
+    }
+
+    #[test]
+    fn no_class_has_a_number_of_more_than_16_bits() {
+        const CHAIN: usize = 3;
+        let object = "java/lang/Object".to_owned();
+        let flat = (0..MOST).map(|number| (format!("A{number}"), object.clone()));
+        let chain = (0..CHAIN).map(|number| (format!("B{number}"), format!("B{}", number + 1)));
+        let last = (format!("B{CHAIN}"), object.clone());
+        let program = program(flat.chain(chain).chain([last]));
+        let mut classes = Classes::new(&program);
+        let mut world = World::default();
+        classes.load(&mut world, &object).expect("a class");
+        for number in 0.. {
+            if classes.all.len() == MOST - 1 {
+                break;
+            }
+            let loaded = classes.load(&mut world, &format!("A{number}"));
+            loaded.expect("there are fewer");
+        }
+        let refused = classes
+            .load(&mut world, "B0")
+            .expect_err("there are too many");
+        assert_eq!(
+            refused.to_string(),
+            "class B2: there are 65535 classes before it"
+        );
+        assert_eq!(classes.all.len(), MOST);
     }
 }
