@@ -422,10 +422,9 @@ impl Decoder<'_> {
             }
             let (insn, (takes, puts)) = (insns[index as usize], self.effects[index as usize]);
             let left = depth.checked_sub(takes).ok_or("the stack is empty")?;
-            let depth = left + puts;
-            if depth > self.code.max_stack {
-                return Err("the stack is deeper than declared");
-            }
+            let depth = left.checked_add(puts);
+            let depth = depth.filter(|&depth| depth <= self.code.max_stack);
+            let depth = depth.ok_or("the stack is deeper than declared")?;
             match insn.op {
                 ops::RETURN | ops::RETURN1 | ops::RETURN2 | ops::ATHROW => {}
                 ops::GOTO => work.push((insn.a, depth)),

@@ -198,3 +198,56 @@ pub fn least_heap(
         runs,
     }))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+    use std::io::sink;
+    use std::mem::MaybeUninit;
+
+    use surefit_clients::java::Space;
+
+    use super::{Call, Collecting, run};
+    use crate::program::Program;
+    use crate::written::{Code, class_file};
+
+    /// Why a class with this `main` does not run to its end.
+    fn refused(main: Code<'_>) -> String {
+        let bytes = class_file("A", "java/lang/Object", 0, Some(main));
+        let program = Program::of_classes(HashMap::from([("A".to_owned(), bytes)]));
+        let call = Call {
+            program: &program,
+            main: "A",
+            arguments: &[],
+            space: &Space::Tlsf,
+            collecting: Collecting::AtOnce,
+            steps: 1000,
+        };
+        let mut region = vec![MaybeUninit::uninit(); 1 << 19];
+        let ran = run(&call, &mut region, &mut sink(), &mut sink());
+        ran.expect_err("it is refused").to_string()
+    }
+
+    #[test]
+    fn a_handler_that_catches_what_it_throws_takes_steps() {
+        const ACONST_NULL: u8 = 1;
+        const ATHROW: u8 = 0xBF;
+        let refused = refused((1, &[ACONST_NULL, ATHROW], &[[1, 2, 1, 0]]));
+        assert_eq!(refused, "the program took more steps than it was allowed");
+    }
+
+    #[test]
+    fn a_stack_of_more_than_65535_slots_is_refused() {
+        const ICONST_0: u8 = 3;
+        const LCONST_0: u8 = 9;
+        const RETURN: u8 = 0xB1;
+        let mut code = vec![LCONST_0; 1 << 15];
+        code.insert(0, ICONST_0);
+        code.push(RETURN);
+        let refused = refused((u16::MAX, &code, &[]));
+        assert!(
+            refused.ends_with("the stack is deeper than declared"),
+            "{refused}"
+        );
+    }
+}

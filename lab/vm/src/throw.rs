@@ -75,8 +75,10 @@ impl Vm<'_> {
     }
 
     /// Finds the handler of what was thrown, and makes its frame the last one. `false` if none of
-    /// the frames above `floor` has one: they are gone then.
+    /// the frames above `floor` has one: they are gone then. Counts as a step: a handler may cover
+    /// the instruction that throws to it.
     pub(crate) fn unwind(&mut self, floor: usize) -> Result<bool, Trap> {
+        self.step()?;
         self.world.handles.clear();
         while self.frames.len() > floor {
             let Some(thrown) = self.world.thrown else {

@@ -18,9 +18,9 @@ const SPARE: usize = 16;
 const DEEPEST: usize = 1 << 15;
 
 impl Vm<'_> {
-    /// Counts a branch or a call.
+    /// Counts a branch, a call or a throw.
     #[inline(always)]
-    pub(super) fn step(&mut self) -> Result<(), Trap> {
+    pub(crate) fn step(&mut self) -> Result<(), Trap> {
         self.steps -= 1;
         if self.steps == 0 {
             return Err(Refusal::Endless.into());
