@@ -3,9 +3,9 @@
 use surefit_collections::Release;
 use surefit_core::Refused;
 
-use super::bucket::{Bucket, MOST_BODIES, MOST_RECORDS, ZEROS};
-use super::head::Head;
-use super::outside::Heap;
+use super::bucket::{Bucket, MOST_BODIES, MOST_RECORDS, Value, ZEROS};
+use super::head::{At, Head};
+use super::outside::{Heap, Outside};
 
 impl Bucket {
     /// Takes the records out whose hash has a bit, as a bucket of their own.
@@ -80,6 +80,27 @@ impl Bucket {
         }
         Ok(())
     }
+
+    /// Moves the record with the most bytes inside to where long ones are, so that the bodies have
+    /// room for deadlines; `false` if no record has bytes inside.
+    ///
+    /// # Errors
+    /// If there is no room. Nothing has changed.
+    pub(super) fn move_outside(&mut self, heap: &mut Heap) -> Result<bool, Refused> {
+        // None if the record is outside.
+        let inside = |at: &At| at.head.len() - at.head.deadline_len();
+        let largest = self.records(heap).max_by_key(inside);
+        let Some(at) = largest.filter(|at| inside(at) > 0) else {
+            return Ok(false);
+        };
+        let (key, text) = (self.key(heap, &at), self.copy(heap, &at));
+        let (deadline, outside) = (self.deadline(heap, &at), Outside::text(heap, &key, &text)?);
+        let value = Value::Outside(outside);
+        self.put(heap, Some(&at), at.head.hash, &key, value, deadline)?;
+        self.heads_mut(heap)[at.index].set(Head::USED, at.head.is_used());
+        Ok(true)
+    }
+
     /// Takes all records of another bucket, which is empty then.
     ///
     /// # Errors

@@ -19,6 +19,8 @@ mod hash;
 mod head;
 mod outside;
 mod table;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 use std::time::Duration;
@@ -27,6 +29,7 @@ use surefit_compact::os::{Limits, OsHeapError};
 use surefit_compact::{Bound, Config, Geometry, GeometrySpec, Spacing};
 use surefit_core::Refused;
 
+use self::bucket::{MOST_BODIES, MOST_RECORDS};
 use self::hash::Seeded;
 use self::head::At;
 use self::outside::Heap;
@@ -186,14 +189,45 @@ impl Packed {
         }
         while self.used() + bytes > limit && self.evict(hash) {}
         loop {
-            match act(self) {
+            let is_room = match act(self) {
                 Ok(result) => {
                     self.table.balance(&mut self.heap);
                     return Ok(result);
                 }
-                Err(_) if self.evict(hash) => {}
-                Err(_) => return Err(Error::Full),
+                // A full bucket is no full heap: other buckets' records need not go.
+                Err(Refused::TooLarge { limit }) => self
+                    .relieve(hash, limit)
+                    .unwrap_or_else(|_| self.evict(hash)),
+                Err(_) => self.evict(hash),
+            };
+            if !is_room {
+                return Err(Error::Full);
             }
+        }
+    }
+
+    /// Makes room in the bucket of a hash, which has as many records or bytes as it may; `false`
+    /// if it has not, or there is nothing to do.
+    ///
+    /// # Errors
+    /// If the heap has no room. Nothing has changed.
+    fn relieve(&mut self, hash: u32, limit: usize) -> Result<bool, Refused> {
+        match limit {
+            MOST_RECORDS if self.table.make_room(&mut self.heap, hash) => Ok(true),
+            MOST_RECORDS => {
+                let number = self.table.home(hash);
+                Ok(self.evict_in(number, hash) || {
+                    self.forget_uses(number);
+                    self.evict_in(number, hash)
+                })
+            }
+            MOST_BODIES => {
+                let number = self.table.home(hash);
+                self.table.with(&mut self.heap, number, |bucket, heap| {
+                    bucket.move_outside(heap)
+                })
+            }
+            _ => Ok(false),
         }
     }
 
@@ -206,22 +240,35 @@ impl Packed {
                 self.evict_hand = 0;
             }
             let number = self.evict_hand;
-            let victim = self
-                .table
-                .bucket(&self.heap, number)
-                .records(&self.heap)
-                .find(|at| !at.head.is_used() && at.head.hash != spared);
-            if let Some(at) = victim {
-                self.evicted += 1;
-                self.remove_found(Found { bucket: number, at });
+            if self.evict_in(number, spared) {
                 return true;
             }
-            self.table
-                .bucket_mut(&self.heap, number)
-                .forget_uses(&self.heap);
+            self.forget_uses(number);
             self.evict_hand += 1;
         }
         false
+    }
+
+    fn forget_uses(&mut self, bucket: usize) {
+        self.table
+            .bucket_mut(&self.heap, bucket)
+            .forget_uses(&self.heap);
+    }
+
+    /// Removes a record of a bucket that is not marked as used, but none with this hash; whether
+    /// there was one.
+    fn evict_in(&mut self, bucket: usize, spared: u32) -> bool {
+        let victim = self
+            .table
+            .bucket(&self.heap, bucket)
+            .records(&self.heap)
+            .find(|at| !at.head.is_used() && at.head.hash != spared);
+        let Some(at) = victim else {
+            return false;
+        };
+        self.evicted += 1;
+        self.remove_found(Found { bucket, at });
+        true
     }
 
     // ---- deadlines -----------------------------------------------------------------------------

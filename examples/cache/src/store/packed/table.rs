@@ -13,7 +13,7 @@ use std::mem;
 use surefit_collections::{Release, Vec};
 use surefit_core::Refused;
 
-use super::bucket::Bucket;
+use super::bucket::{Bucket, MOST_RECORDS};
 use super::outside::Heap;
 
 /// The mean weight of buckets above which there is one more.
@@ -21,6 +21,9 @@ const HEAVY: usize = 2000;
 
 /// That below which there is one less.
 const LIGHT: usize = 1500;
+
+/// That below which no bucket is split any more, even if one is full.
+const LIGHTEST: usize = 250;
 
 /// Buckets by which the vector may be too long.
 const SPARE: usize = 128;
@@ -104,6 +107,20 @@ impl Table {
         } else if self.len() > 1 && self.weight < self.len() * LIGHT {
             let _ = self.merge(heap);
         }
+    }
+
+    /// Splits buckets, each in its turn, until the one of a hash has fewer records than it may
+    /// have; whether it has. The table becomes at most some times longer than it would be else.
+    ///
+    /// # Complexity
+    /// O(records), in one call. Hashes are seeded, so a bucket is next to never that full.
+    pub(super) fn make_room(&mut self, heap: &mut Heap, hash: u32) -> bool {
+        while self.bucket(heap, self.home(hash)).len() == MOST_RECORDS {
+            if self.weight < self.len() * LIGHTEST || self.split(heap).is_err() {
+                return false;
+            }
+        }
+        true
     }
 
     #[inline(never)]
