@@ -159,7 +159,8 @@ fn check_password<S: Store>(call: &mut Call<'_, S>, words: &[&[u8]]) -> Done {
         [word] | [b"default", word] => is_same(word, password.as_bytes()),
         _ => false,
     };
-    call.client.is_known = is_right;
+    // Who has said it stays known.
+    call.client.is_known |= is_right;
     if is_right {
         Ok(())
     } else {

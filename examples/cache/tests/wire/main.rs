@@ -175,6 +175,9 @@ fn a_password_is_asked_for() {
     assert_eq!(session.say("GET a"), "-NOAUTH Authentication required.");
     assert_eq!(session.say("AUTH default secret"), "+OK");
     assert_eq!(session.say("GET a"), "$-1");
+    assert_eq!(session.say("AUTH secrets"), wrong);
+    assert_eq!(session.say("HELLO 3 AUTH default x"), wrong);
+    assert_eq!(session.say("GET a"), "$-1", "it stays known");
     let mut other = Session::new(packed(1));
     other.cache.password = Some("secret".into());
     assert!(
