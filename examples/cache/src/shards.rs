@@ -47,8 +47,8 @@ impl<S: Store> Shards<S> {
         self.shards.is_empty()
     }
 
-    /// A shard by its number. One in which a command panicked is as whole as containers are after
-    /// a panic.
+    /// A shard by its number. One in which a command panicked is used further. The bucket that it
+    /// changed may be lost: its keys are gone, and their memory is not given back.
     ///
     /// # Panics
     /// If there is no such shard.
