@@ -53,6 +53,12 @@ pub(super) const NOT_A_NUMBER: Failure =
 pub(super) const SYNTAX: Failure = Failure::Text("ERR syntax error");
 pub(super) const OVERFLOW: Failure = Failure::Text("ERR increment or decrement would overflow");
 
+/// When a time has passed: as Redis counts, at most `i64::MAX` milliseconds.
+pub(super) fn deadline(now: u64, after: u64) -> Option<u64> {
+    let at = now.checked_add(after)?;
+    i64::try_from(at).is_ok().then_some(at)
+}
+
 impl Failure {
     pub(super) const fn text(&self) -> &'static str {
         match self {

@@ -1,14 +1,19 @@
 //! Commands of hashes and lists.
 
-use super::call::{Call, Done, Failure, NOT_A_NUMBER};
+use super::call::{Call, Done, Failure};
+use crate::resp;
 use crate::store::{End, Kind, Store};
+
+const NOT_POSITIVE: Failure = Failure::Text("ERR value is out of range, must be positive");
 
 /// `HSET` and `HMSET`. If a field is refused, those before it are set.
 pub(super) fn set_fields<S: Store>(call: &mut Call<'_, S>) -> Done {
+    let is_old = call.words[0].eq_ignore_ascii_case(b"HMSET");
     if call.words.len() % 2 != 0 {
-        return Err(Failure::Text(
-            "ERR wrong number of arguments for 'hset' command",
-        ));
+        return Err(Failure::Text(match is_old {
+            true => "ERR wrong number of arguments for 'hmset' command",
+            false => "ERR wrong number of arguments for 'hset' command",
+        }));
     }
     let (key, mut added) = (call.words[1], 0);
     let mut shard = call.cache.shards.of(key);
@@ -16,7 +21,7 @@ pub(super) fn set_fields<S: Store>(call: &mut Call<'_, S>) -> Done {
         added += usize::from(shard.set_field(call.now, key, pair[0], pair[1])?);
     }
     drop(shard);
-    match call.words[0].eq_ignore_ascii_case(b"HMSET") {
+    match is_old {
         true => call.ok(),
         false => call.count(added),
     }
@@ -91,7 +96,10 @@ fn pop<S: Store>(call: &mut Call<'_, S>, end: End) -> Done {
     let (key, now) = (call.words[1], call.now);
     let count = match call.words.len() {
         2 => None,
-        _ => Some(usize::try_from(call.number(2)?).map_err(|_| NOT_A_NUMBER)?),
+        _ => {
+            let count = resp::number(call.words[2]).and_then(|it| usize::try_from(it).ok());
+            Some(count.ok_or(NOT_POSITIVE)?)
+        }
     };
     let mut shard = call.cache.shards.of(key);
     let reply = &mut call.client.reply;

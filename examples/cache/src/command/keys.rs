@@ -1,6 +1,6 @@
 //! Commands of keys, whatever their values.
 
-use super::call::{Call, Done, Failure, NOT_A_NUMBER, SYNTAX};
+use super::call::{Call, Done, Failure, NOT_A_NUMBER, SYNTAX, deadline};
 use crate::resp;
 use crate::store::{Kind, Store};
 
@@ -21,21 +21,27 @@ pub(super) fn exists<S: Store>(call: &mut Call<'_, S>) -> Done {
 }
 
 pub(super) fn expire<S: Store>(call: &mut Call<'_, S>) -> Done {
-    expire_in(call, 1000)
+    let invalid = "ERR invalid expire time in 'expire' command";
+    expire_in(call, 1000, Failure::Text(invalid))
 }
 
 pub(super) fn expire_ms<S: Store>(call: &mut Call<'_, S>) -> Done {
-    expire_in(call, 1)
+    let invalid = "ERR invalid expire time in 'pexpire' command";
+    expire_in(call, 1, Failure::Text(invalid))
 }
 
 /// A time that is not in the future deletes the key.
-fn expire_in<S: Store>(call: &mut Call<'_, S>, unit: i64) -> Done {
+fn expire_in<S: Store>(call: &mut Call<'_, S>, unit: i64, invalid: Failure) -> Done {
     let (key, now) = (call.words[1], call.now);
-    let after = call.number(2)?.checked_mul(unit);
-    let after = after.ok_or(Failure::Text("ERR invalid expire time"))?;
+    let Some(after) = call.number(2)?.checked_mul(unit) else {
+        return Err(invalid);
+    };
     let mut shard = call.cache.shards.of(key);
     let was_there = match u64::try_from(after) {
-        Ok(after @ 1..) => shard.set_deadline(now, key, Some(now.saturating_add(after)))?,
+        Ok(after @ 1..) => match deadline(now, after) {
+            None => return Err(invalid),
+            deadline => shard.set_deadline(now, key, deadline)?,
+        },
         _ => shard.remove(now, key),
     };
     drop(shard);
@@ -100,11 +106,9 @@ pub(super) fn scan<S: Store>(call: &mut Call<'_, S>) -> Done {
         match option {
             [name, value] if name.eq_ignore_ascii_case(b"MATCH") => pattern = Some(*value),
             [name, value] if name.eq_ignore_ascii_case(b"COUNT") => {
-                let number = resp::number(value).and_then(|it| usize::try_from(it).ok());
-                count = number
-                    .filter(|it| *it > 0)
-                    .ok_or(NOT_A_NUMBER)?
-                    .min(MOST_KEYS);
+                let number = resp::number(value).ok_or(NOT_A_NUMBER)?;
+                let number = usize::try_from(number).ok().filter(|it| *it > 0);
+                count = number.ok_or(SYNTAX)?.min(MOST_KEYS);
             }
             _ => return Err(SYNTAX),
         }

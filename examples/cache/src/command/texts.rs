@@ -1,6 +1,6 @@
 //! Commands of texts.
 
-use super::call::{Call, Done, Failure, NOT_A_NUMBER, OVERFLOW, SYNTAX};
+use super::call::{Call, Done, Failure, NOT_A_NUMBER, OVERFLOW, SYNTAX, deadline};
 use crate::resp;
 use crate::store::{Error, Expiry, Kind, Store};
 
@@ -69,7 +69,7 @@ impl Options {
                     let unit = if word == b"EX" { 1000 } else { 1 };
                     let number = resp::number(words.next().ok_or(SYNTAX)?).ok_or(NOT_A_NUMBER)?;
                     let ms = u64::try_from(number).ok().filter(|it| *it > 0);
-                    let at = ms.and_then(|it| it.checked_mul(unit)?.checked_add(now));
+                    let at = ms.and_then(|it| deadline(now, it.checked_mul(unit)?));
                     let invalid = Failure::Text("ERR invalid expire time in 'set' command");
                     Expiry::At(at.ok_or(invalid)?)
                 }
@@ -149,7 +149,11 @@ pub(super) fn decrement<S: Store>(call: &mut Call<'_, S>) -> Done {
     } else {
         1
     };
-    add(call, by.checked_neg().ok_or(OVERFLOW)?)
+    let by = by.checked_neg();
+    add(
+        call,
+        by.ok_or(Failure::Text("ERR decrement would overflow"))?,
+    )
 }
 
 fn add<S: Store>(call: &mut Call<'_, S>, by: i64) -> Done {

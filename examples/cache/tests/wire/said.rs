@@ -22,6 +22,10 @@ pub(crate) const SAID: &[(&str, &str)] = &[
     ("SET a 5 EX 0", "-ERR invalid expire time in 'set' command"),
     ("SET a 5 PX -1", "-ERR invalid expire time in 'set' command"),
     (
+        "SET a 5 EX 9223372036854776",
+        "-ERR invalid expire time in 'set' command",
+    ),
+    (
         "SET a 5 EX x",
         "-ERR value is not an integer or out of range",
     ),
@@ -39,7 +43,7 @@ pub(crate) const SAID: &[(&str, &str)] = &[
     ("DECRBY a -1", ":42"),
     (
         "DECRBY a -9223372036854775808",
-        "-ERR increment or decrement would overflow",
+        "-ERR decrement would overflow",
     ),
     (
         "INCRBY a 9223372036854775807",
@@ -66,7 +70,14 @@ pub(crate) const SAID: &[(&str, &str)] = &[
     ("PTTL b", ":10000"),
     ("PEXPIRE b 10", ":1"),
     ("EXPIRE none 10", ":0"),
-    ("EXPIRE b 9223372036854775807", "-ERR invalid expire time"),
+    (
+        "EXPIRE b 9223372036854775807",
+        "-ERR invalid expire time in 'expire' command",
+    ),
+    (
+        "EXPIRE b -9223372036854775808",
+        "-ERR invalid expire time in 'expire' command",
+    ),
     ("EXPIRE b -1", ":1"),
     ("EXISTS b", ":0"),
     ("TYPE a", "+string"),
@@ -76,6 +87,10 @@ pub(crate) const SAID: &[(&str, &str)] = &[
     (
         "HSET h f",
         "-ERR wrong number of arguments for 'hset' command",
+    ),
+    (
+        "HMSET h f 3 g",
+        "-ERR wrong number of arguments for 'hmset' command",
     ),
     ("HMSET h f 3", "+OK"),
     ("HGET h f", "$1 3"),
@@ -115,7 +130,8 @@ pub(crate) const SAID: &[(&str, &str)] = &[
     ("RPOP l 5", "*1 $1 a"),
     ("RPOP l 5", "*-1"),
     ("RPOP l", "$-1"),
-    ("LPOP l -1", "-ERR value is not an integer or out of range"),
+    ("LPOP l -1", "-ERR value is out of range, must be positive"),
+    ("RPOP l x", "-ERR value is out of range, must be positive"),
     ("EXISTS l", ":0"),
     ("DEL a a c none", ":2"),
     ("UNLINK e", ":1"),
@@ -126,8 +142,10 @@ pub(crate) const SAID: &[(&str, &str)] = &[
     ("SCAN x", "-ERR invalid cursor"),
     ("SCAN -1", "-ERR invalid cursor"),
     ("SCAN 99999999999999", "-ERR invalid cursor"),
+    ("SCAN 0 COUNT 0", "-ERR syntax error"),
+    ("SCAN 0 COUNT -1", "-ERR syntax error"),
     (
-        "SCAN 0 COUNT 0",
+        "SCAN 0 COUNT x",
         "-ERR value is not an integer or out of range",
     ),
     ("SCAN 0 COUNT", "-ERR syntax error"),
