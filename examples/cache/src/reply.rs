@@ -3,18 +3,27 @@
 use std::io::Write;
 
 /// The replies of one client that were not sent yet.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Reply {
     bytes: Vec<u8>,
+    /// Bytes above which no more values are appended: the client is cut off. 256 MiB, unless set.
+    pub most: usize,
     /// Whether the client asked for the third version.
     pub is_third: bool,
 }
 
-/// Replies above which no more values are appended: the client is cut off.
-const MOST_BYTES: usize = 256 << 20;
-
 /// A buffer that is larger is given back once it was sent.
 const KEPT_BYTES: usize = 64 << 10;
+
+impl Default for Reply {
+    fn default() -> Self {
+        Self {
+            bytes: Vec::new(),
+            most: 256 << 20,
+            is_third: false,
+        }
+    }
+}
 
 impl Reply {
     /// What waits to be sent.
@@ -32,7 +41,7 @@ impl Reply {
     /// Whether so much waits that the client must be cut off.
     #[must_use]
     pub fn is_too_long(&self) -> bool {
-        self.bytes.len() > MOST_BYTES
+        self.bytes.len() > self.most
     }
 
     /// `+text`

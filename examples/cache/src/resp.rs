@@ -5,20 +5,23 @@
 
 use std::ops::Range;
 
-/// What one request may have at most.
+/// What one request and its reply may have at most.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Arguments.
     pub arguments: usize,
     /// Bytes, with all heads and line breaks.
     pub bytes: usize,
+    /// Bytes of replies above which the client is cut off.
+    pub reply: usize,
 }
 
 impl Limits {
-    /// 65,536 arguments, 64 MiB.
+    /// 65,536 arguments, 64 MiB, replies of 256 MiB.
     pub const DEFAULT: Self = Self {
         arguments: 1 << 16,
         bytes: 64 << 20,
+        reply: 256 << 20,
     };
 }
 

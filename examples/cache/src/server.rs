@@ -231,6 +231,7 @@ impl Connection {
         writer: &mut impl Write,
     ) -> io::Result<usize> {
         let mut start = 0;
+        self.client.reply.most = limits.reply;
         while !self.client.is_closing {
             match self.request.read(&bytes[start..], limits) {
                 Ok(None) => break,

@@ -52,6 +52,7 @@ pub(super) fn fields<S: Store>(call: &mut Call<'_, S>) -> Done {
         .shards
         .of(key)
         .fields(call.now, key, &mut call.client.reply)?;
+    call.is_cut_off();
     Ok(())
 }
 
@@ -91,7 +92,8 @@ pub(super) fn pop_back<S: Store>(call: &mut Call<'_, S>) -> Done {
     pop(call, End::Back)
 }
 
-/// One value, or an array of as many as are asked for.
+/// One value, or an array of as many as are asked for. A client that is cut off gets those that are
+/// taken till then.
 fn pop<S: Store>(call: &mut Call<'_, S>, end: End) -> Done {
     let (key, now) = (call.words[1], call.now);
     let count = match call.words.len() {
@@ -116,7 +118,10 @@ fn pop<S: Store>(call: &mut Call<'_, S>, end: End) -> Done {
     }
     reply.array(count.min(len));
     for _ in 0..count.min(len) {
-        shard.pop(now, key, end, reply)?;
+        shard.pop(now, key, end, &mut call.client.reply)?;
+        if call.is_cut_off() {
+            break;
+        }
     }
     Ok(())
 }
@@ -127,6 +132,7 @@ pub(super) fn range<S: Store>(call: &mut Call<'_, S>) -> Done {
         .shards
         .of(key)
         .range(call.now, key, from, to, &mut call.client.reply)?;
+    call.is_cut_off();
     Ok(())
 }
 

@@ -2,7 +2,7 @@
 
 use super::call::{Call, Done, Failure, NOT_A_NUMBER, SYNTAX, deadline};
 use crate::resp;
-use crate::store::{Kind, Store};
+use crate::store::{Kind, MOST_KEY, Store};
 
 pub(super) fn delete<S: Store>(call: &mut Call<'_, S>) -> Done {
     let keys = call.words[1..].iter();
@@ -93,7 +93,13 @@ pub(super) fn kind<S: Store>(call: &mut Call<'_, S>) -> Done {
 /// The most keys that one `SCAN` is asked for.
 const MOST_KEYS: usize = 10_000;
 
+/// The longest pattern: each byte of the longest key behind a backslash.
+const MOST_PATTERN: usize = 2 * MOST_KEY;
+
 /// `SCAN cursor [MATCH pattern] [COUNT n]`. A cursor is a place in a shard, and the shard.
+///
+/// # Complexity
+/// O(pattern * bytes of the keys that are looked at), without the lock.
 pub(super) fn scan<S: Store>(call: &mut Call<'_, S>) -> Done {
     let invalid = || Failure::Text("ERR invalid cursor");
     let cursor = resp::number(call.key()).and_then(|it| u64::try_from(it).ok());
@@ -104,7 +110,12 @@ pub(super) fn scan<S: Store>(call: &mut Call<'_, S>) -> Done {
     let (mut pattern, mut count) = (None, 10);
     for option in call.words[2..].chunks(2) {
         match option {
-            [name, value] if name.eq_ignore_ascii_case(b"MATCH") => pattern = Some(*value),
+            [name, value] if name.eq_ignore_ascii_case(b"MATCH") => {
+                if value.len() > MOST_PATTERN {
+                    return Err(Failure::Text("ERR the pattern is longer than 131070 bytes"));
+                }
+                pattern = Some(*value);
+            }
             [name, value] if name.eq_ignore_ascii_case(b"COUNT") => {
                 let number = resp::number(value).ok_or(NOT_A_NUMBER)?;
                 let number = usize::try_from(number).ok().filter(|it| *it > 0);
@@ -123,10 +134,10 @@ pub(super) fn scan<S: Store>(call: &mut Call<'_, S>) -> Done {
         .shards
         .number(number as usize)
         .scan(call.now, place, count, &mut |key| {
-            if pattern.is_none_or(|pattern| matches(pattern, key)) {
-                keys.push(key.to_vec());
-            }
+            keys.push(key.to_vec());
         });
+    // Without the lock: a pattern may take long.
+    keys.retain(|key| pattern.is_none_or(|pattern| matches(pattern, key)));
     let next = match next {
         Some(place) => u64::from(place) * shards + number,
         None => (number + 1) % shards,
@@ -134,7 +145,12 @@ pub(super) fn scan<S: Store>(call: &mut Call<'_, S>) -> Done {
     call.reply().array(2);
     call.reply().bulk(next.to_string().as_bytes());
     call.reply().array(keys.len());
-    keys.iter().for_each(|key| call.reply().bulk(key));
+    for key in &keys {
+        call.reply().bulk(key);
+        if call.is_cut_off() {
+            break;
+        }
+    }
     Ok(())
 }
 

@@ -167,6 +167,7 @@ pub trait Store: Send + Sized + 'static {
     fn remove_field(&mut self, now: u64, key: &[u8], field: &[u8]) -> Result<bool, Error>;
 
     /// Replies with a map of all fields.
+    /// It ends where the reply is too long.
     ///
     /// # Errors
     /// [`Error::Kind`]
@@ -186,7 +187,7 @@ pub trait Store: Send + Sized + 'static {
     fn pop(&mut self, now: u64, key: &[u8], end: End, reply: &mut Reply) -> Result<bool, Error>;
 
     /// Replies with an array of a list's values from one index to another, both included.
-    /// Negative ones count from the back.
+    /// Negative ones count from the back. It ends where the reply is too long.
     ///
     /// # Errors
     /// [`Error::Kind`]
@@ -199,9 +200,9 @@ pub trait Store: Send + Sized + 'static {
         reply: &mut Reply,
     ) -> Result<(), Error>;
 
-    /// Calls `each` with some keys from a place on, about `count`; returns the next place, or
-    /// `None` at the end. A key that is there from the first place to the end is passed at least
-    /// once.
+    /// Calls `each` with some keys from a place on, about `count`, or fewer if they have about 1
+    /// MiB; returns the next place, or `None` at the end. A key that is there from the first place
+    /// to the end is passed at least once.
     fn scan(
         &mut self,
         now: u64,

@@ -219,6 +219,9 @@ impl Store for Plain {
         for (field, value) in fields {
             reply.bulk(field);
             reply.bulk(value);
+            if reply.is_too_long() {
+                break;
+            }
         }
         Ok(())
     }
@@ -260,7 +263,12 @@ impl Store for Plain {
         };
         let indices = indices(values.len(), from, to);
         reply.array(indices.len());
-        values.range(indices).for_each(|value| reply.bulk(value));
+        for value in values.range(indices) {
+            reply.bulk(value);
+            if reply.is_too_long() {
+                break;
+            }
+        }
         Ok(())
     }
 

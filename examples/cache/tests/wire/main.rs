@@ -31,6 +31,7 @@ impl<S: Store> Session<S> {
             limits: Limits {
                 arguments: 100,
                 bytes: 10_000,
+                reply: 256 << 20,
             },
             now: 0,
         }

@@ -13,6 +13,9 @@ use crate::store::{End, Error, Expiry, Figures, Kind, MOST_KEY, Store, indices};
 /// What a record costs beside its bytes, at most, for the question whether there is room.
 const EXTRA: usize = 256;
 
+/// Bytes of keys with which a scan ends.
+const MOST_SCANNED: usize = 1 << 20;
+
 impl Packed {
     /// The record of a key, if its value is of a kind.
     fn of_kind(&mut self, now: u64, key: &[u8], kind: Kind) -> Result<Option<Found>, Error> {
@@ -337,6 +340,9 @@ impl Store for Packed {
         for (field, value) in fields.iter(&self.heap) {
             reply_with(&self.heap, field, reply);
             reply_with(&self.heap, value, reply);
+            if reply.is_too_long() {
+                break;
+            }
         }
         Ok(())
     }
@@ -385,6 +391,9 @@ impl Store for Packed {
         reply.array(indices.len());
         for value in indices.filter_map(|index| values.get(&self.heap, index)) {
             reply_with(&self.heap, value, reply);
+            if reply.is_too_long() {
+                break;
+            }
         }
         Ok(())
     }
@@ -396,8 +405,8 @@ impl Store for Packed {
         count: usize,
         each: &mut dyn FnMut(&[u8]),
     ) -> Option<u32> {
-        let (mut next, mut seen) = (Some(place), 0);
-        while let Some(start) = next.filter(|_| seen < count) {
+        let (mut next, mut seen, mut bytes) = (Some(place), 0, 0);
+        while let Some(start) = next.filter(|_| seen < count && bytes < MOST_SCANNED) {
             let (number, behind) = self.table.interval(start);
             let bucket = self.table.bucket(&self.heap, number);
             for at in bucket.records(&self.heap) {
@@ -405,6 +414,7 @@ impl Store for Packed {
                 let is_live = deadline.is_none_or(|deadline| deadline > now);
                 if is_live && Table::place(at.head.hash) >= start {
                     each(&bucket.key(&self.heap, &at));
+                    bytes += usize::from(at.head.key);
                 }
             }
             // Buckets without records count too: a call is bounded.
