@@ -167,7 +167,7 @@ fn serve<S: Store>(server: &Server<S>, stream: &mut TcpStream) -> io::Result<()>
         };
         connection.receive(
             &server.cache,
-            server.now(),
+            &|| server.now(),
             &server.most.request,
             &buffer[..len],
             stream,
@@ -195,28 +195,33 @@ impl Connection {
     }
 
     /// Takes bytes from the client, executes the requests that they complete, and writes all
-    /// replies. What is no request is answered with an error, and the connection is over.
+    /// replies. What is no request is answered with an error, and the connection is over. The clock
+    /// is asked for the time, in milliseconds, before each command: those before it, and a client
+    /// that reads its replies slowly, may take long.
     ///
     /// # Errors
     /// What `writer` returns.
     pub fn receive<S: Store>(
         &mut self,
         cache: &Cache<S>,
-        now: u64,
+        clock: &dyn Fn() -> u64,
         limits: &Limits,
         bytes: &[u8],
         writer: &mut impl Write,
     ) -> io::Result<()> {
         if self.rest.is_empty() {
-            let used = self.execute(cache, now, limits, bytes, writer)?;
+            let used = self.execute(cache, clock, limits, bytes, writer)?;
             self.rest.extend_from_slice(&bytes[used..]);
             return Ok(());
         }
         let mut all = std::mem::take(&mut self.rest);
         all.extend_from_slice(bytes);
-        let used = self.execute(cache, now, limits, &all, writer)?;
-        all.drain(..used);
-        all.shrink_to(READ);
+        let used = self.execute(cache, clock, limits, &all, writer)?;
+        if used > 0 {
+            all.drain(..used);
+            // Not while a request grows, which would be copied each time.
+            all.shrink_to(READ);
+        }
         self.rest = all;
         Ok(())
     }
@@ -225,7 +230,7 @@ impl Connection {
     fn execute<S: Store>(
         &mut self,
         cache: &Cache<S>,
-        now: u64,
+        clock: &dyn Fn() -> u64,
         limits: &Limits,
         bytes: &[u8],
         writer: &mut impl Write,
@@ -238,7 +243,7 @@ impl Connection {
                 Ok(Some(len)) => {
                     let request = &bytes[start..start + len];
                     with_words(&self.request, request, |words| {
-                        cache.execute(&mut self.client, now, words);
+                        cache.execute(&mut self.client, clock(), words);
                     });
                     self.request.reset();
                     start += len;

@@ -3,6 +3,8 @@
 mod fuzz;
 mod said;
 
+use std::cell::Cell;
+
 use surefit_cache::command::Cache;
 use surefit_cache::resp::Limits;
 use surefit_cache::server::Connection;
@@ -40,9 +42,10 @@ impl<S: Store> Session<S> {
     /// What comes back for some bytes.
     fn raw(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut out = Vec::new();
-        let received =
-            self.connection
-                .receive(&self.cache, self.now, &self.limits, bytes, &mut out);
+        let clock = || self.now;
+        let received = self
+            .connection
+            .receive(&self.cache, &clock, &self.limits, bytes, &mut out);
         received.expect("a vector takes all");
         out
     }
@@ -141,6 +144,73 @@ fn deadlines_come_with_the_clock() {
     assert_eq!(session.say("LLEN l"), ":0");
     assert_eq!(session.say("LPUSH l 9"), ":1");
     assert_eq!(session.say("TTL l"), ":-1");
+}
+
+#[test]
+fn each_command_has_a_time_of_its_own() {
+    let mut session = Session::new(packed(1));
+    let (time, mut out) = (Cell::new(0), Vec::new());
+    let clock = || time.replace(time.get() + 60);
+    let bytes = b"SET a 1 PX 100\r\nPTTL a\r\nPTTL a\r\n";
+    let (cache, limits) = (&session.cache, &session.limits);
+    let received = session
+        .connection
+        .receive(cache, &clock, limits, bytes, &mut out);
+    received.expect("a vector takes all");
+    assert_eq!(out, b"+OK\r\n:40\r\n:-2\r\n");
+}
+
+/// Another client of the same cache.
+fn other<S: Store>(session: &mut Session<S>) {
+    session.connection = Connection::default();
+}
+
+fn replies_are_bounded<S: Store>(mut session: Session<S>) {
+    let value = "x".repeat(200);
+    session.say(&format!("RPUSH l{}", format!(" {value}").repeat(40)));
+    for number in 0..40 {
+        session.say(&format!("HSET h {number} {value}"));
+        session.say(&format!("SET {value}{number} 1"));
+    }
+    session.limits.reply = 1000;
+    for line in [
+        "LRANGE l 0 -1",
+        "HGETALL h",
+        "LPOP l 40",
+        "SCAN 0 COUNT 1000",
+    ] {
+        assert!(!session.connection.is_closing());
+        let len = session.raw(format!("{line}\r\n").as_bytes()).len();
+        assert!((1001..1300).contains(&len), "{line}: {len}");
+        assert!(session.connection.is_closing(), "{line}");
+        other(&mut session);
+    }
+    // Those that were sent went, and no others.
+    assert_eq!(session.say("LLEN l"), ":35");
+}
+
+#[test]
+fn who_asks_for_too_much_is_cut_off() {
+    replies_are_bounded(Session::new(packed(1)));
+    replies_are_bounded(Session::new([Plain::default()]));
+}
+
+#[test]
+fn patterns_are_as_long_as_a_key_needs() {
+    let mut session = Session::new(packed(1));
+    session.limits = Limits::DEFAULT;
+    session.say("SET key value");
+    let mut scan = |len: usize| {
+        let (head, pattern) = (
+            "*4\r\n$4\r\nSCAN\r\n$1\r\n0\r\n$5\r\nMATCH",
+            "*".repeat(len),
+        );
+        let reply = session.raw(format!("{head}\r\n${len}\r\n{pattern}\r\n").as_bytes());
+        String::from_utf8(reply).expect("a text")
+    };
+    assert_eq!(scan(131_070), "*2\r\n$1\r\n0\r\n*1\r\n$3\r\nkey\r\n");
+    let refused = "-ERR the pattern is longer than 131070 bytes\r\n";
+    assert_eq!(scan(131_071), refused);
 }
 
 #[test]
