@@ -1,8 +1,9 @@
 //! A shard of the cache: keys with values of three kinds, and deadlines.
 //!
 //! Time is a number of milliseconds that the caller passes: nothing here reads a clock. A key whose
-//! deadline has come is not there for any method. Every key that is read or written was used; under
-//! the limit those go first that were not used for long.
+//! deadline has come is not there for any method. A key is used by whatever reads or writes it
+//! while it is there, but not by the write that makes it. Under the limit those go first that were
+//! not used for long, so also those that were written once and never asked for.
 
 pub mod packed;
 pub mod plain;

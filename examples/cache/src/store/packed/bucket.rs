@@ -192,10 +192,11 @@ impl Bucket {
         }
     }
 
-    /// Notes that a record was used.
+    /// Notes that a record was used, in the copy of its head too.
     #[inline]
-    pub(super) fn touch(&mut self, heap: &Heap, at: &At) {
-        self.heads_mut(heap)[at.index].word |= Head::USED;
+    pub(super) fn touch(&mut self, heap: &Heap, at: &mut At) {
+        at.head.word |= Head::USED;
+        self.heads_mut(heap)[at.index] = at.head;
     }
 
     /// Notes that no record was used.

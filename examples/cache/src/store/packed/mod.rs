@@ -148,18 +148,17 @@ impl Packed {
     fn live(&mut self, now: u64, hash: u32, key: &[u8]) -> Option<Found> {
         let number = self.table.home(hash);
         let bucket = self.table.bucket_mut(&self.heap, number);
-        let at = bucket.find(&self.heap, hash, key)?;
-        let found = Found { bucket: number, at };
+        let mut at = bucket.find(&self.heap, hash, key)?;
         if bucket
             .deadline(&self.heap, &at)
             .is_some_and(|deadline| deadline <= now)
         {
             self.expired += 1;
-            self.remove_found(found);
+            self.remove_found(Found { bucket: number, at });
             return None;
         }
-        bucket.touch(&self.heap, &at);
-        Some(found)
+        bucket.touch(&self.heap, &mut at);
+        Some(Found { bucket: number, at })
     }
 
     fn remove_found(&mut self, found: Found) {
