@@ -95,8 +95,10 @@ impl Vm<'_> {
             }
             let frame = self.frames.pop().expect("more than the floor");
             self.world.top = frame.base;
-            if let Some(class) = frame.initialises {
-                self.fail(class, thrown)?;
+            if let Some(lowest) = frame.initialises {
+                let highest = self.classes.method(frame.method).class;
+                self.settle(lowest, highest, State::Failed);
+                self.wrap(thrown)?;
             }
         }
         Ok(false)
@@ -124,9 +126,8 @@ impl Vm<'_> {
         Ok(self.classes.is_a(self.class_of(thrown), caught))
     }
 
-    /// The initialisation of a class ended with an exception.
-    fn fail(&mut self, class: ClassId, thrown: Object) -> Result<(), Trap> {
-        self.classes.all[class as usize].state = State::Failed;
+    /// The initialisation of a class ended with an exception: what is thrown is an error.
+    fn wrap(&mut self, thrown: Object) -> Result<(), Trap> {
         if self
             .classes
             .is_below(self.class_of(thrown), self.known.error)

@@ -27,7 +27,8 @@ pub(crate) struct Frame {
     pub(crate) pc: usize,
     /// The instruction before is to be run again: what it needed was not initialised.
     pub(crate) again: bool,
-    /// The class that this call initialises.
+    /// The last of the classes that this call initialises: its own, and those below it that wait
+    /// for it and have no `<clinit>`.
     pub(crate) initialises: Option<ClassId>,
 }
 

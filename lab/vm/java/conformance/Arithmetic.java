@@ -89,10 +89,29 @@ public class Arithmetic {
         System.out.println(Integer.valueOf(127) == Integer.valueOf(127));
     }
 
+    static void floors() {
+        for (int a : ints) {
+            for (int b : ints) {
+                if (b != 0) {
+                    mix(Math.floorDiv(a, b)); mix(Math.floorMod(a, b));
+                }
+            }
+        }
+        for (long a : longs) {
+            for (long b : longs) {
+                if (b != 0) {
+                    mix(Math.floorDiv(a, b)); mix(Math.floorMod(a, b));
+                }
+            }
+        }
+        show("floors");
+    }
+
     public static void main(String[] args) {
         ints();
         longs();
         doubles();
         locals();
+        floors();
     }
 }

@@ -62,6 +62,66 @@ public class Initialisation {
         static int worse = say("Worse", 1);
     }
 
+    static class Ill {
+        static int ill = 1 / say("Ill", 0);
+    }
+
+    static class Plain extends Ill {
+    }
+
+    static class Plainer extends Plain {
+        static void touch() {
+            say("Plainer.touch", 0);
+        }
+    }
+
+    static class Late extends Ill {
+        static int late = say("Late", 1);
+    }
+
+    static class Slow {
+        static int slow = new Quick().value + say("Slow", 1);
+        int value = say("new", 0);
+    }
+
+    static class Quick extends Slow {
+    }
+
+    static void attempt(String name, Runnable what) {
+        try {
+            what.run();
+            say(name + " is ready", 0);
+        } catch (LinkageError e) {
+            say(name + ": " + e.getClass().getName() + " " + e.getMessage(), 0);
+        }
+        show();
+    }
+
+    static void broken() {
+        for (int i = 0; i < 2; i++) {
+            attempt("Plainer", new Runnable() {
+                public void run() {
+                    Plainer.touch();
+                }
+            });
+            attempt("Plain", new Runnable() {
+                public void run() {
+                    new Plain();
+                }
+            });
+            attempt("Late", new Runnable() {
+                public void run() {
+                    say("late", Late.late);
+                }
+            });
+            attempt("Quick", new Runnable() {
+                public void run() {
+                    new Quick();
+                }
+            });
+        }
+    }
+
     static class Unused {
         static int unused = say("Unused", 0);
     }
@@ -95,6 +155,7 @@ public class Initialisation {
             }
             show();
         }
+        broken();
         A.touch();
         System.out.println(A.BOXED + " " + (args == null ? Unused.unused : 0));
         show();

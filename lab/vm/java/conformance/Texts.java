@@ -6,6 +6,7 @@ public class Texts {
         String a = "hello", b = "hel", c = b + "lo";
         System.out.println((a == c) + " " + a.equals(c) + " " + (a == c.intern()) + " " + ("hel" + "lo" == a));
         System.out.println(a.hashCode() + " " + "".hashCode() + " " + "Aa".hashCode() + " " + a.indexOf('l') + a.lastIndexOf('l') + a.indexOf("lo") + a.indexOf("x"));
+        System.out.println(a.indexOf("", -1) + " " + a.indexOf("", 2) + " " + a.indexOf("", 99) + " " + "".indexOf("", 1));
         System.out.println(a.substring(1, 3) + a.toUpperCase() + " x ".trim() + a.replace('l', 'L') + a.startsWith("he") + a.endsWith("lo") + a.contains("ell"));
         System.out.println(a.compareTo("help") + " " + a.compareTo("hell") + " " + "".isEmpty() + " " + a.equalsIgnoreCase("HELLO"));
         StringBuilder text = new StringBuilder();

@@ -2,7 +2,7 @@
 
 use surefit_gc::Object;
 
-use crate::classes::{ABSTRACT, Body, ClassId, MethodId, STATIC, State};
+use crate::classes::{ABSTRACT, Body, ClassId, INTERFACE, MethodId, STATIC, State};
 use crate::classfile::Constant;
 use crate::decode::{SharedCode, decode};
 use crate::native;
@@ -146,8 +146,11 @@ impl Vm<'_> {
                 2
             }
         };
-        if let Some(class) = self.frames.pop().and_then(|frame| frame.initialises) {
-            self.classes.all[class as usize].state = State::Ready;
+        if let Some(frame) = self.frames.pop()
+            && let Some(lowest) = frame.initialises
+        {
+            let highest = self.classes.method(frame.method).class;
+            self.settle(lowest, highest, State::Ready);
         }
         results
     }
@@ -193,40 +196,82 @@ impl Vm<'_> {
     ///
     /// The superclasses come first; an interface has its turn when a static field of it is used.
     pub(super) fn initialise(&mut self, class: ClassId) -> Result<bool, Trap> {
-        let state = self.classes.get(class).state;
-        if state == State::Failed {
-            let name = self.classes.get(class).name.replace('/', ".");
-            let text = format!("Could not initialize class {name}");
-            return Err(self.throw("java/lang/NoClassDefFoundError", &text));
-        }
-        let mut next = Some(class);
+        let chain = self.not_initialised(class)?;
         let frames = self.frames.len();
-        while let Some(class) = next.filter(|&class| self.classes.get(class).state == State::Loaded)
-        {
+        // The first of those that have no <clinit> and wait for the next one above them.
+        let mut waiting = None;
+        for &class in &chain {
+            let lowest = *waiting.get_or_insert(class);
             self.classes.all[class as usize].state = State::Running;
-            self.constants(class)?;
-            match self.classes.declared(class, "<clinit>", "()V") {
-                Some(method) if self.classes.method(method).flags & STATIC != 0 => {
-                    if let Body::File(_) = self.classes.method(method).body {
-                        self.prepare(method)?;
-                    }
-                    let Body::Code(code) = self.classes.method(method).body.clone() else {
-                        let name = self.classes.get(class).name.clone();
-                        return Err(Refusal::damaged(&name, "its <clinit> has no code").into());
-                    };
-                    let entered = self.enter(method, code, 0, Some(class));
-                    if entered.is_err() {
-                        self.classes.all[class as usize].state = State::Failed;
-                    }
-                    entered?;
+            match self.enter_initialiser(class, lowest) {
+                Ok(true) => waiting = None,
+                Ok(false) => {}
+                Err(trap) => {
+                    self.settle(lowest, class, State::Failed);
+                    return Err(trap);
                 }
-                _ => self.classes.all[class as usize].state = State::Ready,
             }
-            let this = self.classes.get(class);
-            let is_interface = this.flags & crate::classes::INTERFACE != 0;
-            next = this.superclass.filter(|_| !is_interface);
+        }
+        if let (Some(lowest), Some(&last)) = (waiting, chain.last()) {
+            self.settle(lowest, last, State::Ready);
         }
         Ok(self.frames.len() > frames)
+    }
+
+    /// A class and its superclasses, as far as nothing has begun to initialise them. All of them
+    /// fail if one above them has.
+    fn not_initialised(&mut self, class: ClassId) -> Result<Vec<ClassId>, Trap> {
+        let mut chain = Vec::new();
+        let mut next = Some(class);
+        while let Some(class) = next {
+            let this = self.classes.get(class);
+            match this.state {
+                State::Running | State::Ready => break,
+                State::Loaded => {}
+                State::Failed => {
+                    let name = this.name.replace('/', ".");
+                    for below in chain {
+                        self.classes.all[below as usize].state = State::Failed;
+                    }
+                    let text = format!("Could not initialize class {name}");
+                    return Err(self.throw("java/lang/NoClassDefFoundError", &text));
+                }
+            }
+            chain.push(class);
+            let is_interface = this.flags & INTERFACE != 0;
+            next = this.superclass.filter(|_| !is_interface);
+        }
+        Ok(chain)
+    }
+
+    /// Makes the frame of a class's `<clinit>`, after which the class and those below it, from
+    /// `lowest` on, are ready. `false` if it has none.
+    fn enter_initialiser(&mut self, class: ClassId, lowest: ClassId) -> Result<bool, Trap> {
+        self.constants(class)?;
+        let method = self.classes.declared(class, "<clinit>", "()V");
+        let method = method.filter(|&method| self.classes.method(method).flags & STATIC != 0);
+        let Some(method) = method else {
+            return Ok(false);
+        };
+        if let Body::File(_) = self.classes.method(method).body {
+            self.prepare(method)?;
+        }
+        let Body::Code(code) = self.classes.method(method).body.clone() else {
+            let name = &self.classes.get(class).name;
+            return Err(Refusal::damaged(name, "its <clinit> has no code").into());
+        };
+        self.enter(method, code, 0, Some(lowest))?;
+        Ok(true)
+    }
+
+    /// Ends the initialisation of the classes from `lowest` up to `highest`.
+    pub(crate) fn settle(&mut self, lowest: ClassId, highest: ClassId, state: State) {
+        let mut next = Some(lowest);
+        while let Some(class) = next {
+            let this = &mut self.classes.all[class as usize];
+            this.state = state;
+            next = this.superclass.filter(|_| class != highest);
+        }
     }
 
     /// Gives the static fields of a class their constants.

@@ -120,6 +120,17 @@ public final class Math {
     }
 
     public static int floorDiv(int a, int b) {
-        return (a - floorMod(a, b)) / b;
+        int quotient = a / b;
+        return a % b != 0 && (a ^ b) < 0 ? quotient - 1 : quotient;
+    }
+
+    public static long floorMod(long a, long b) {
+        long rest = a % b;
+        return rest != 0 && (rest ^ b) < 0 ? rest + b : rest;
+    }
+
+    public static long floorDiv(long a, long b) {
+        long quotient = a / b;
+        return a % b != 0 && (a ^ b) < 0 ? quotient - 1 : quotient;
     }
 }

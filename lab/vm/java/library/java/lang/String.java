@@ -114,6 +114,9 @@ public final class String implements CharSequence, Comparable<String>, java.io.S
     }
 
     public int indexOf(String other, int from) {
+        if (other.value.length == 0) {
+            return Math.min(Math.max(from, 0), value.length);
+        }
         for (int i = Math.max(from, 0); i <= value.length - other.value.length; i++) {
             if (startsWith(other, i)) {
                 return i;
