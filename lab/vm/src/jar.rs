@@ -112,8 +112,11 @@ fn number(bytes: &[u8], at: usize, len: usize) -> Opened<usize> {
 }
 
 /// The class that a manifest names as the one to run.
+///
+/// A line has at most 72 bytes: one that begins with a space goes on from the line before it.
 pub(crate) fn main_class(manifest: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(manifest);
+    let text = text.replace("\r\n ", "").replace("\n ", "");
     let line = text
         .lines()
         .find_map(|line| line.strip_prefix("Main-Class:"));
@@ -176,6 +179,12 @@ mod tests {
     fn the_manifest_names_the_main_class() {
         let manifest = b"Manifest-Version: 1.0\r\nMain-Class: game.Main\r\n";
         assert_eq!(main_class(manifest).as_deref(), Some("game/Main"));
+        for manifest in [
+            &b"Main-Class: game.\r\n boa\r\n rd.Main\r\nOther: a\r\n"[..],
+            b"Main-Class: game.\n board.Main\n",
+        ] {
+            assert_eq!(main_class(manifest).as_deref(), Some("game/board/Main"));
+        }
         assert_eq!(main_class(b"Manifest-Version: 1.0"), None);
     }
 }

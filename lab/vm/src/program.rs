@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use crate::jar::{self, Jar};
@@ -98,13 +99,30 @@ impl Program {
                 let is_plain = Path::new(&file)
                     .components()
                     .all(|part| matches!(part, std::path::Component::Normal(_)));
-                let bytes = is_plain.then(|| fs::read(path.join(&file)).ok()).flatten();
-                bytes.map(Cow::Owned).ok_or_else(missing)
+                if !is_plain {
+                    return Err(missing());
+                }
+                match contents(&path.join(&file)) {
+                    Ok(bytes) => Ok(Cow::Owned(bytes)),
+                    Err(error) if error.kind() == ErrorKind::NotFound => Err(missing()),
+                    Err(error) => Err(Refusal::unreadable(path, format!("{file}: {error}"))),
+                }
             }
             Own::Memory(classes) => {
                 let found = classes.get(name).map(|bytes| Cow::Borrowed(&bytes[..]));
                 found.ok_or_else(missing)
             }
         }
+    }
+}
+
+/// The bytes of a class file, at most [`LARGEST`].
+fn contents(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let mut file = File::open(path)?.take(LARGEST as u64 + 1);
+    file.read_to_end(&mut bytes)?;
+    match bytes.len() <= LARGEST {
+        true => Ok(bytes),
+        false => Err(io::Error::other("it is too large")),
     }
 }

@@ -21,7 +21,7 @@ pub enum Refusal {
     #[error("{}: neither the program nor the class library has it", one_line(.0))]
     Missing(String),
     /// A jar or a folder that cannot be read.
-    #[error("{path}: {what}")]
+    #[error("{}: {}", one_line(path), one_line(what))]
     Unreadable {
         /// The file.
         path: String,

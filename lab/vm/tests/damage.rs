@@ -2,6 +2,7 @@
 //! and the heap is sound afterwards.
 
 use std::collections::HashMap;
+use std::fs;
 use std::io::sink;
 use std::mem::MaybeUninit;
 use std::path::Path;
@@ -67,6 +68,31 @@ fn a_class_that_is_cut_short_is_damaged() {
         let refused = refused.expect_err("it is cut short").to_string();
         assert!(refused.starts_with("class Exceptions: "), "{refused}");
     }
+}
+
+#[test]
+fn a_class_of_a_folder_that_cannot_be_read_is_not_missing() {
+    let folder = std::env::temp_dir().join(format!("surefit-vm-damage-{}", std::process::id()));
+    fs::create_dir_all(folder.join("Is\nFolder.class")).expect("a folder");
+    let large = fs::File::create(folder.join("Large.class")).expect("a file");
+    large.set_len((1 << 24) + 1).expect("a file with a hole");
+    let program = Program::open(&folder).expect("a folder");
+    let refused = |name| program.class(name).expect_err("it cannot be read");
+    let (missing, is_folder, large) = (refused("None"), refused("Is\nFolder"), refused("Large"));
+    fs::remove_dir_all(&folder).expect("it was made above");
+    assert!(matches!(missing, Refusal::Missing(_)), "{missing}");
+    assert!(
+        matches!(is_folder, Refusal::Unreadable { .. }),
+        "{is_folder}"
+    );
+    assert!(
+        is_folder.to_string().contains("Is\\nFolder.class: "),
+        "{is_folder}"
+    );
+    assert!(
+        large.to_string().ends_with("Large.class: it is too large"),
+        "{large}"
+    );
 }
 
 #[test]
