@@ -164,20 +164,21 @@ const SMALLEST: usize = 32 << 10;
 /// Finds the smallest heap in which a program runs without an `OutOfMemoryError`, to within a
 /// sixty-fourth: one boundary between heaps that suffice and heaps that do not. `region` is the
 /// largest that is tried; `None` if it does not suffice. What the program writes is dropped.
+/// `call` says what is run in a heap of so many bytes: when a collector works may follow from it.
 ///
 /// # Errors
 /// As [`run`], but for the want of room.
 ///
 /// # Panics
 /// As [`run`].
-pub fn least_heap(
-    call: &Call<'_>,
+pub fn least_heap<'c>(
+    call: impl Fn(usize) -> Call<'c>,
     region: &mut [MaybeUninit<u8>],
 ) -> Result<Option<Least>, Refusal> {
     let mut runs = 0;
     let mut suffices = |bytes: usize, region: &mut [MaybeUninit<u8>]| {
         runs += 1;
-        match run(call, &mut region[..bytes], &mut sink(), &mut sink()) {
+        match run(&call(bytes), &mut region[..bytes], &mut sink(), &mut sink()) {
             Ok(ran) => Ok(!ran.was_full),
             Err(Refusal::NoRoom(_)) => Ok(false),
             Err(other) => Err(other),

@@ -159,7 +159,7 @@ fn the_smallest_heap_suffices_and_a_smaller_one_does_not() {
         steps: u64::MAX,
     };
     let mut region = vec![MaybeUninit::uninit(); 4 << 20];
-    let least = least_heap(&call, &mut region)
+    let least = least_heap(|_| call, &mut region)
         .expect("it runs")
         .expect("4 MiB suffice");
     let suffices = |bytes| {
@@ -168,6 +168,39 @@ fn the_smallest_heap_suffices_and_a_smaller_one_does_not() {
     };
     assert!(suffices(least.bytes));
     assert!(!suffices(least.bytes - least.bytes / 32));
+}
+
+#[test]
+fn the_smallest_heap_is_searched_with_the_collector_of_each_size() {
+    let program = programs();
+    let compact_fit = Space::CompactFit(Box::new(CompactFit::CONFIG));
+    let nursery = |bytes| Collecting::TwoGenerations { nursery: bytes / 8 };
+    let steps = |bytes| Collecting::InSteps {
+        trigger: bytes as u64 / 2,
+        units: 1024,
+    };
+    let collectors: [&dyn Fn(usize) -> Collecting; 2] = [&nursery, &steps];
+    for collecting in collectors {
+        let call = |bytes| Call {
+            program: &program,
+            main: "Dispatch",
+            arguments: &[],
+            space: &compact_fit,
+            collecting: collecting(bytes),
+            steps: u64::MAX,
+        };
+        let mut region = vec![MaybeUninit::uninit(); 32 << 20];
+        let least = least_heap(call, &mut region).expect("it runs");
+        let bytes = least.expect("32 MiB suffice").bytes;
+        assert!(bytes < 4 << 20, "{bytes}");
+        let (ran, ..) = ran(
+            &program,
+            "Dispatch",
+            (&compact_fit, collecting(bytes)),
+            bytes,
+        );
+        assert!(!ran.expect("it runs").was_full, "{bytes}");
+    }
 }
 
 #[test]

@@ -106,7 +106,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         HeapSize::Bytes(bytes) => (bytes, None),
         times @ HeapSize::TimesPeak(_) => {
             let mut region = Reservation::new(LARGEST)?;
-            let least = least_heap(&call(LARGEST), region.memory())?;
+            let least = least_heap(call, region.memory())?;
             let least = least.ok_or_else(|| {
                 Broken(format!(
                     "{file}: {spec} needs more than 256 MiB: give --heap in bytes"
