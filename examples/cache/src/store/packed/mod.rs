@@ -211,21 +211,15 @@ impl Packed {
     /// # Errors
     /// If the heap has no room. Nothing has changed.
     fn relieve(&mut self, hash: u32, limit: usize) -> Result<bool, Refused> {
+        let number = self.table.home(hash);
+        let records = self.table.bucket(&self.heap, number).len();
         match limit {
-            MOST_RECORDS if self.table.make_room(&mut self.heap, hash) => Ok(true),
-            MOST_RECORDS => {
-                let number = self.table.home(hash);
-                Ok(self.evict_in(number, hash) || {
-                    self.forget_uses(number);
-                    self.evict_in(number, hash)
-                })
+            MOST_RECORDS if records == MOST_RECORDS => {
+                Ok(self.table.make_room(&mut self.heap, hash) || self.evict_any_in(hash))
             }
-            MOST_BODIES => {
-                let number = self.table.home(hash);
-                self.table.with(&mut self.heap, number, |bucket, heap| {
-                    bucket.move_outside(heap)
-                })
-            }
+            MOST_BODIES => self.table.with(&mut self.heap, number, |bucket, heap| {
+                bucket.move_outside(heap)
+            }),
             _ => Ok(false),
         }
     }
@@ -246,6 +240,15 @@ impl Packed {
             self.evict_hand += 1;
         }
         false
+    }
+
+    /// Removes a record of the bucket of a hash, but none with this hash; whether there was one.
+    fn evict_any_in(&mut self, hash: u32) -> bool {
+        let number = self.table.home(hash);
+        self.evict_in(number, hash) || {
+            self.forget_uses(number);
+            self.evict_in(number, hash)
+        }
     }
 
     fn forget_uses(&mut self, bucket: usize) {
