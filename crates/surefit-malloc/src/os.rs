@@ -6,10 +6,10 @@
 //! address. What others have in the range stays theirs, and the heap grows up to there.
 //!
 //! ```text
-//! | shared, instances → | records → | slots →    | units →                        ← others | libraries, stacks |
+//! | shared, instances → | records → | slots → | divisions → | units →            ← others | libraries, stacks |
 //! first                                                                        first + bytes
 //! ```
-//! Each of the four parts is mapped from its beginning on. Purged addresses stay mapped, without
+//! Each of the five parts is mapped from its beginning on. Purged addresses stay mapped, without
 //! memory. A purge unmaps the units behind the last object.
 //!
 //! The functions are called by the C library's names, so that a test can put its own in their
@@ -167,7 +167,7 @@ static HUGE: AtomicBool = AtomicBool::new(false);
 /// lock changes it, or the thread that makes the heap.
 struct Part(AtomicUsize, AtomicUsize);
 
-static MAPPED: [Part; 4] = [const { Part(AtomicUsize::new(0), AtomicUsize::new(0)) }; 4];
+static MAPPED: [Part; 5] = [const { Part(AtomicUsize::new(0), AtomicUsize::new(0)) }; 5];
 
 impl Part {
     fn get(&self) -> (usize, usize) {

@@ -6,7 +6,7 @@ use core::fmt::{self, Display, Formatter};
 use surefit_direct::shared::{ClassStats, SharedDirectStats};
 
 /// The numbers that have a name, in the order of every report.
-fn numbers(stats: &SharedDirectStats) -> [(&'static str, u64); 15] {
+fn numbers(stats: &SharedDirectStats) -> [(&'static str, u64); 16] {
     let wide = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
     [
         ("allocated", wide(stats.allocated)),
@@ -18,6 +18,7 @@ fn numbers(stats: &SharedDirectStats) -> [(&'static str, u64); 15] {
         ("metadata", wide(stats.metadata)),
         ("large_objects", wide(stats.large_objects)),
         ("large_bytes", wide(stats.large_bytes)),
+        ("mixed", wide(stats.mixed)),
         ("free_runs", wide(stats.free_runs)),
         ("largest_free", wide(stats.largest_free)),
         ("purges", stats.purges),
@@ -27,9 +28,12 @@ fn numbers(stats: &SharedDirectStats) -> [(&'static str, u64); 15] {
     ]
 }
 
-/// The size-classes that have pages.
+/// The size-classes that have page-blocks or pages.
 fn classes(stats: &SharedDirectStats) -> impl Iterator<Item = &ClassStats> {
-    stats.classes.iter().filter(|class| class.pages > 0)
+    stats
+        .classes
+        .iter()
+        .filter(|class| class.pages > 0 || class.used > 0)
 }
 
 /// Lines for people.

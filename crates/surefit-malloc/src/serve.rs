@@ -48,6 +48,10 @@ pub(crate) unsafe fn free(object: *mut u8) {
 #[cold]
 #[inline(never)]
 unsafe fn free_more(object: *mut u8) {
+    // SAFETY: the word of this thread; the object is the caller's.
+    if unsafe { units().put_back_mixed(own_or_nobody(), object) } {
+        return;
+    }
     let Some(object) = NonNull::new(object) else {
         return;
     };

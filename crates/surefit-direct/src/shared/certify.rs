@@ -9,6 +9,9 @@
 //! be of one instance first, and of another later, while one of them keeps each page. So the pages
 //! of a class are these times the instances.
 //!
+//! Pages serve one class only: a region does not take memory back, and only heaps over sources that
+//! do have mixed pages.
+//!
 //! A resize leaves an object in a page-block that is longer than its class's, if at most a quarter
 //! of it is more. So H, for a class of which objects are demanded, are the objects of all classes
 //! that fill so much of its page-blocks: all of them may have been longer before, one after

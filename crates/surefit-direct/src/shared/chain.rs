@@ -87,6 +87,11 @@ fn fetch(block: *mut Block) {
 pub(super) struct Chain(Cell<*mut Block>);
 
 impl Chain {
+    /// One without page-blocks.
+    pub(super) const fn new() -> Self {
+        Self(Cell::new(null_mut()))
+    }
+
     /// `count` page-blocks of `bytes` bytes that begin at an address, at least one, the first one
     /// first.
     ///

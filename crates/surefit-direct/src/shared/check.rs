@@ -6,6 +6,7 @@
 #![deny(unsafe_code)]
 
 mod chains;
+mod mixed;
 mod remote_frees;
 
 use lock_api::RawMutex;
@@ -19,7 +20,7 @@ use super::sizes::{Class, Slot};
 use super::source::Source;
 use chains::{free_of, list_of, page_of};
 
-/// Verifies M4, M5, P, R, I and C1.
+/// Verifies M4, M5, P, R, I, X and C1.
 pub(super) fn check<L: RawMutex, S: Source>(common: &Common<L, S>) -> Result<(), Corruption> {
     let (pool, memory) = (common.pool.lock(), common.memory());
     check_instances(common)?;
@@ -34,7 +35,7 @@ pub(super) fn check<L: RawMutex, S: Source>(common: &Common<L, S>) -> Result<(),
     let mut found = Found::default();
     let mut at = memory.first().number();
     while at < top.number() {
-        at += check_records(memory, memory.span(at), top)?;
+        at += check_records::<S>(memory, memory.span(at), top)?;
     }
     for behind in at..memory.committed() {
         check_behind(memory, memory.span(behind))?;
@@ -47,9 +48,10 @@ pub(super) fn check<L: RawMutex, S: Source>(common: &Common<L, S>) -> Result<(),
         let units = units_of(memory, span);
         match memory.record(span).kind() {
             Kind::Page(class) => listed += usize::from(check_page(common, span, class)?),
+            Kind::Mixed => listed += usize::from(mixed::check_page(common, span)?),
             Kind::Free => found.free_runs += 1,
             Kind::Nothing => found.nobodys += u64::from(check_buffered(common, span)?),
-            Kind::Run | Kind::Inside(_) => {}
+            Kind::Run | Kind::Inside(_) | Kind::InsideMixed => {}
         }
         found.nothing += u64::from(memory.record(span).kind() == Kind::Nothing);
         at += units;
@@ -68,10 +70,7 @@ pub(super) fn check<L: RawMutex, S: Source>(common: &Common<L, S>) -> Result<(),
     )?;
     let mut in_lists = 0;
     for instance in common.joined() {
-        for class in Class::all() {
-            check_hand(common, instance, class)?;
-            in_lists += check_list(memory, instance, class)?;
-        }
+        in_lists += check_lists(common, instance)?;
     }
     ensure(
         in_lists == listed,
@@ -109,8 +108,9 @@ fn check_instances<L: RawMutex, S: Source>(common: &Common<L, S>) -> Result<(), 
             "more units are buffered than there is room for",
             place + 1,
         )?;
+        let nobodys = |slot| instance.list_at(slot).is_nobodys();
         ensure(
-            instance.list_at(Slot::NONE).is_nobodys(),
+            nobodys(Slot::NONE) && nobodys(Slot::MIXED),
             "I1",
             "the free list of no class is something",
             place + 1,
@@ -132,8 +132,8 @@ fn units_of(memory: &Memory, span: Span) -> u32 {
     let record = memory.record(span);
     match record.kind() {
         Kind::Page(class) => u32::from(class.shape().units),
-        Kind::Run | Kind::Free => record.units.get(),
-        Kind::Nothing | Kind::Inside(_) => 1,
+        Kind::Run | Kind::Free | Kind::Mixed => record.units.get(),
+        Kind::Nothing | Kind::Inside(_) | Kind::InsideMixed => 1,
     }
 }
 
@@ -170,26 +170,28 @@ fn check_behind(memory: &Memory, unit: Span) -> Result<(), Corruption> {
 }
 
 /// Verifies the records of one page or run (P1, M4). Returns its units.
-fn check_records(memory: &Memory, span: Span, top: Span) -> Result<u32, Corruption> {
+fn check_records<S: Source>(memory: &Memory, span: Span, top: Span) -> Result<u32, Corruption> {
     let (kind, units) = (memory.record(span).kind(), units_of(memory, span));
     let at = span.number() as usize;
-    let begins = !matches!(kind, Kind::Inside(_));
+    let begins = !matches!(kind, Kind::Inside(_) | Kind::InsideMixed);
     ensure(begins, "P1", "a page has no beginning", at)?;
     ensure(
-        units > 0 && units <= top.number() - span.number(),
+        units > 0 && units <= top.number() - span.number() && mixed::may_be::<S>(kind, units),
         "P1",
         "a run leads over the top",
         at,
     )?;
+    // Of a page: what its later units are, and the slot of all.
     let page = match kind {
-        Kind::Page(class) => Some(class),
+        Kind::Page(class) => Some((Kind::Inside(class), class.slot())),
+        Kind::Mixed => Some((Kind::InsideMixed, Slot::MIXED)),
         _ => None,
     };
     let owner = memory.owner(span);
-    if let Some(class) = page {
+    if let Some((_, slot)) = page {
         let begins = memory.record(span).is_back(0);
         ensure(begins, "I2", "a page begins somewhere else", at)?;
-        check_slot(memory, span, class.slot(), owner)?;
+        check_slot(memory, span, slot, owner)?;
     } else {
         check_no_page(memory, span)?;
     }
@@ -197,9 +199,9 @@ fn check_records(memory: &Memory, span: Span, top: Span) -> Result<u32, Corrupti
         let inside = memory.after(span, unit);
         let record = memory.record(inside);
         let last_of_free = kind == Kind::Free && unit == units - 1;
-        let sound = if let Some(class) = page {
-            check_slot(memory, inside, class.slot(), owner)?;
-            record.kind() == Kind::Inside(class) && record.is_inside(unit)
+        let sound = if let Some((later, slot)) = page {
+            check_slot(memory, inside, slot, owner)?;
+            record.kind() == later && record.is_inside(unit)
         } else {
             check_no_page(memory, inside)?;
             record.kind()
@@ -366,6 +368,19 @@ fn check_hand<L: RawMutex, S: Source>(
         "a page-block is in a free list, and in another one or free in its page",
         at,
     )
+}
+
+/// Verifies the lists of an instance. Returns how many pages there are in them.
+fn check_lists<L: RawMutex, S: Source>(
+    common: &Common<L, S>,
+    own: &Instance,
+) -> Result<usize, Corruption> {
+    let mut listed = mixed::check_list(common.memory(), own)?;
+    for class in Class::all() {
+        check_hand(common, own, class)?;
+        listed += check_list(common.memory(), own, class)?;
+    }
+    Ok(listed)
 }
 
 /// Verifies the list of a class's pages that are not full. Returns how many there are.

@@ -20,10 +20,11 @@ use super::chain::Free;
 use super::instance::{Instance, State};
 use super::memory::{EACH_FREE, Kind, Memory, Record, Span};
 use super::misuse::Misuse;
+use super::mixed::object_bytes;
 use super::pool::purge::{LEAST_SPARSE, Outgoing};
 use super::pool::{Pool, Taken};
 use super::remote_frees::Batch;
-use super::sizes::Class;
+use super::sizes::{Class, Slot};
 use super::source::Source;
 
 /// Instances shared by threads that have none of their own, each under a lock.
@@ -327,6 +328,10 @@ impl<L: RawMutex, S: Source> Common<L, S> {
             return self.free_checked(block);
         }
         let (slot, owner) = (self.memory.slot(unit), self.memory.owner(unit));
+        if slot == Slot::MIXED {
+            // It became one while this free was looking at it.
+            return self.free_mixed(own, unit, block);
+        }
         // A page that is opened meanwhile has no owner yet: then this is no free of an object.
         if let Some(class) = slot.class().filter(|_| owner > 0) {
             self.send(own, class, owner, block);
@@ -493,6 +498,6 @@ impl<L: RawMutex, S: Source> Common<L, S> {
     /// there, as far as records show.
     pub(super) fn usable_bytes(&self, object: *mut u8) -> Option<usize> {
         let record = self.memory.record_around(object)?;
-        self.memory.object_bytes(record, object)
+        object_bytes(&self.memory, record, object)
     }
 }

@@ -11,7 +11,7 @@ use surefit_core::{Corruption, Refused};
 use super::common::{Common, GROUPS};
 use super::instance::{Instance, State};
 use super::local::Local;
-use super::memory::{Memory, Record, SLOT_BYTES, Span};
+use super::memory::{DIVISION_BYTES, Memory, Record, SLOT_BYTES, Span};
 use super::sizes::UNIT_BYTES;
 use super::source::{Fixed, Source};
 use super::units::Units;
@@ -82,6 +82,7 @@ struct Plan {
     places_at: usize,
     records_at: usize,
     slots_at: usize,
+    divisions_at: usize,
     places: u16,
     units: u32,
     first: u32,
@@ -104,11 +105,22 @@ impl Plan {
             .checked_add(records_bytes)?
             .checked_next_multiple_of(apart)?;
         let slots_bytes = SLOT_BYTES.checked_mul(units + 1)?;
-        let first = slots_at.checked_add(slots_bytes)?.div_ceil(UNIT_BYTES);
+        let divisions_at = slots_at
+            .checked_add(slots_bytes)?
+            .checked_next_multiple_of(apart)?;
+        let divisions_bytes = if S::PURGES {
+            DIVISION_BYTES.checked_mul(units + 1)?
+        } else {
+            0
+        };
+        let first = divisions_at
+            .checked_add(divisions_bytes)?
+            .div_ceil(UNIT_BYTES);
         let plan = Self {
             places_at,
             records_at,
             slots_at,
+            divisions_at,
             places,
             units: u32::try_from(units).ok()?,
             first: u32::try_from(first).ok()?,
@@ -181,12 +193,16 @@ impl<L: RawMutex + Sync, S: Source> SharedDirect<'_, L, S> {
         let records = unsafe { base.add(plan.records_at) };
         // SAFETY: as above.
         let slots = unsafe { base.add(plan.slots_at) };
+        // SAFETY: as above.
+        let divisions = unsafe { base.add(plan.divisions_at) };
         // SAFETY: the caller's: the region's first bytes.
         let usable = unsafe { source.commit(base, plan.first_bytes()) }
             // SAFETY: as above, and the records of no unit and of the first one.
             && unsafe { source.commit(records, 2 * size_of::<Record>()) }
             // SAFETY: as above, and their slots.
-            && unsafe { source.commit(slots, 2 * SLOT_BYTES) };
+            && unsafe { source.commit(slots, 2 * SLOT_BYTES) }
+            // SAFETY: as above, and how they are divided.
+            && (!S::PURGES || unsafe { source.commit(divisions, 2 * DIVISION_BYTES) });
         if !usable {
             return None;
         }
@@ -196,7 +212,8 @@ impl<L: RawMutex + Sync, S: Source> SharedDirect<'_, L, S> {
         // SAFETY: the administrative units lie in the memory.
         let last = unsafe { base.add(before as usize * UNIT_BYTES) };
         // SAFETY: as above.
-        let memory = unsafe { Memory::new(last, plan.units - before, 1, records, slots) };
+        let memory =
+            unsafe { Memory::new(last, plan.units - before, 1, records, slots, divisions) };
         // SAFETY: as above.
         let places = unsafe { base.add(plan.places_at) }.cast();
         // SAFETY: as above; nobody else knows the places yet.

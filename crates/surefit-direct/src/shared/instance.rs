@@ -6,12 +6,15 @@
 //!         the current page                             fills the free list when it is empty
 //!         first … last: pages that are not full        the current page is none of them
 //!         full pages: in no list
+//! mixed   first … last: pages in which page-blocks of any class may fit
+//!         others, in which something did not fit last time: in no list
 //! ```
 //! # Invariants
 //! - I1 The free list of a class holds page-blocks of the class; they count as used in their pages,
-//!   whichever instance has those. That of no class is empty, and has no room.
+//!   whichever instance has those. Those of no class are empty, and have no room.
 //! - I2 A page of the instance is the current one of its class, or in the list of its class, or
-//!   full: more than [`Class::loose`] of its page-blocks are used.
+//!   full: more than [`Class::loose`] of its page-blocks are used. A mixed page of the instance is
+//!   in the list of those, or in no list.
 //! - I3 Units in the buffer belong to no page, object or run, and to no other thread.
 //! - I4 Remote frees that arrived are page-blocks of the instance's pages; they count as used. An
 //!   idle instance has none, and its free lists, its buffer and its batches are empty.
@@ -24,6 +27,7 @@ use core::cell::Cell;
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use super::chain::{Chain, Free};
+use super::cold::Cold;
 use super::free_list::FreeList;
 use super::memory::{Memory, Record, Span};
 use super::remote_frees::{Batch, Inbox, PLACES};
@@ -76,6 +80,9 @@ pub(super) struct Instance {
     current: [Cell<Span>; CLASSES],
     first: [Cell<Span>; CLASSES],
     last: [Cell<Span>; CLASSES],
+    first_mixed: Cell<Span>,
+    last_mixed: Cell<Span>,
+    cold: Cold,
     outbox: [Batch; PLACES],
     arrives: Arrives,
 }
@@ -215,6 +222,83 @@ impl Instance {
             Span::NONE => self.last[class.index()].set(previous),
             _ => memory.record(next).previous.set(previous),
         }
+    }
+
+    /// The first mixed page of the list.
+    pub(super) fn first_mixed(&self) -> Span {
+        self.first_mixed.get()
+    }
+
+    /// The last mixed page of the list.
+    pub(super) fn last_mixed(&self) -> Span {
+        self.last_mixed.get()
+    }
+
+    /// Says that the list of mixed pages ends at a page, for tests of the checker.
+    #[cfg(test)]
+    pub(super) fn end_mixed(&self, page: Span) {
+        self.last_mixed.set(page);
+    }
+
+    /// Gives the list of a slot room, for tests of the checker.
+    #[cfg(test)]
+    pub(super) fn set_room(&self, slot: Slot) {
+        self.counts[slot.index()].set(7 << 16 | 7);
+    }
+
+    /// Whether a mixed page is in the list of those.
+    pub(super) fn lists_mixed(&self, page: Span, record: &Record) -> bool {
+        record.previous.get() != Span::NONE || self.first_mixed() == page
+    }
+
+    /// Puts a mixed page behind all others.
+    pub(super) fn list_mixed(&self, memory: &Memory, page: Span) {
+        let last = self.last_mixed.replace(page);
+        let record = memory.record(page);
+        record.previous.set(last);
+        record.next.set(Span::NONE);
+        match last {
+            Span::NONE => self.first_mixed.set(page),
+            _ => memory.record(last).next.set(page),
+        }
+    }
+
+    /// Takes a mixed page out of the list.
+    pub(super) fn unlink_mixed(&self, memory: &Memory, page: Span) {
+        let record = memory.record(page);
+        let (next, previous) = (
+            record.next.replace(Span::NONE),
+            record.previous.replace(Span::NONE),
+        );
+        match previous {
+            Span::NONE => self.first_mixed.set(next),
+            _ => memory.record(previous).next.set(next),
+        }
+        match next {
+            Span::NONE => self.last_mixed.set(previous),
+            _ => memory.record(next).previous.set(previous),
+        }
+    }
+
+    /// Says that page-blocks of a class are allocated.
+    #[inline]
+    pub(super) fn warm(&self, class: Class) {
+        self.cold.warm(class);
+    }
+
+    /// Counts the units of a page that is opened.
+    pub(super) fn count_opened(&self, units: u32) {
+        self.cold.count_opened(units, &self.counts);
+    }
+
+    /// A class that is not used any more, if there is one.
+    pub(super) fn first_cold(&self) -> Option<Class> {
+        self.cold.first(&self.counts)
+    }
+
+    /// Takes no page of a class that is not used any more, for a while.
+    pub(super) fn pass_cold(&self, class: Class) {
+        self.cold.pass(class);
     }
 
     /// A unit of the buffer.

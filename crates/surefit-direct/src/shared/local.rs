@@ -10,8 +10,9 @@ use super::chain::Free;
 use super::common::{Common, GROUPS};
 use super::free_list::FreeList;
 use super::instance::Instance;
-use super::memory::{Record, Span};
+use super::memory::{Kind, Record, Span};
 use super::misuse::Misuse;
+use super::mixed::object_bytes;
 use super::sizes::{Class, GRANULE, Slot, UNIT_BYTES};
 use super::source::{Fixed, Source};
 
@@ -202,6 +203,9 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
         let Err(block) = list.put(block) else {
             return Ok(());
         };
+        if slot == Slot::MIXED {
+            return self.common.free_mixed(self.own, unit, block);
+        }
         if list.is_run_down() {
             return self.free_and_look(list, block);
         }
@@ -256,7 +260,7 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
         let memory = self.common.memory();
         let record = memory.record_around(object.as_ptr());
         let record = record.ok_or(Misuse::Foreign)?;
-        let had = memory.object_bytes(record, object.as_ptr());
+        let had = object_bytes(memory, record, object.as_ptr());
         let had = had.ok_or(Misuse::NoObject)?;
         if align.is_power_of_two() && self.resize_in_place(record, had, bytes, align) {
             return Ok(Some(object));
@@ -274,7 +278,7 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
     #[inline]
     fn resize_in_place(&self, record: &Record, had: usize, bytes: usize, align: usize) -> bool {
         let class = Class::of_aligned(bytes, align);
-        if record.class().is_some() {
+        if record.kind() != Kind::Run {
             return class.is_some_and(|class| class.fills(had));
         }
         let start = self.common.memory().span_of(record);
@@ -302,9 +306,9 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
 
     /// Whether the program should move the object to a new place, if it can: its size-class has
     /// more than `most` not-full pages here (κ; 0 counts as 1), and the object lies in one that new
-    /// objects of the class will not fill next. Large objects and those of other instances:
-    /// `false`. O(`most`); the first question about a class also empties its free list into pages,
-    /// and from then on this thread's frees of the class go there.
+    /// objects of the class will not fill next. Large objects, those of other instances and those
+    /// in mixed pages: `false`. O(`most`); the first question about a class also empties its free
+    /// list into pages, and from then on this thread's frees of the class go there.
     ///
     /// See [`DirectHeap::defrag_hint`](crate::DirectHeap::defrag_hint).
     #[must_use]

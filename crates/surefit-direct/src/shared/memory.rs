@@ -2,10 +2,13 @@
 //!
 //! ```text
 //! base, aligned to a unit
-//! | what all threads share | instance | instance … | records, 32 bytes a unit | slots, 8 | pad | unit …
+//! | what all threads share | instance | instance … | records, 32 bytes a unit | slots, 8 | divisions | unit …
 //! |<------------------------------ administrative units --------------------------->|
 //!                                                                       unit 0 | unit 1 | unit 2 …
 //! ```
+//! Divisions, 128 bytes a unit, are there only over a source that takes memory back, and written
+//! for mixed pages alone.
+//!
 //! All tables are valid when zero: nothing is written before it is needed. A free that finds room
 //! in a free list, or in a batch for another thread, looks at a slot alone: those of 8 units lie
 //! in one cache line, and nobody writes there while the pages stay. A record's line is its owner's.
@@ -18,19 +21,20 @@
 //! - M3 A record's fields are written by one thread at a time: those of a page by its instance's
 //!   owner, all others under the pool's lock. What other threads read of a live object's record
 //!   (`class`, `back`) is written before the object is handed out, and not again before it is
-//!   freed.
+//!   freed, but for what a page becomes that gets mixed (X3).
 //! - M4 F1 is never enough where there is no page: such a record has no frees to spare, and its
 //!   slot is of no class, so that no batch takes what is freed there: that changes nothing.
-//! - M5 The slot of a unit is that of the class whose page it belongs to, with the number of the
-//!   page's instance; or none, with 0. It is written as what other threads read of that page's
-//!   record is (M3).
+//! - M5 The slot of a unit is that of the class whose page it belongs to, or that of mixed pages,
+//!   with the number of the page's instance; or none, with 0. It is written as what other threads
+//!   read of that page's record is (M3), and once more if the page becomes a mixed one (X3).
 
 use core::cell::Cell;
 use core::ptr::NonNull;
-use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicUsize, Ordering, fence};
 
 use super::chain::{Chain, Free};
-use super::sizes::{Class, GRANULE, Slot, UNIT_BYTES};
+use super::division::Division;
+use super::sizes::{Class, GRANULE, MOST_UNITS, Slot, UNIT_BYTES};
 use super::source::Source;
 
 /// Bytes of a unit, as a binary logarithm.
@@ -41,6 +45,9 @@ pub(super) const EACH_FREE: u16 = 1 << 14;
 
 /// Bytes of a unit's slot.
 pub(super) const SLOT_BYTES: usize = size_of::<Entry>();
+
+/// Bytes of a unit's division.
+pub(super) const DIVISION_BYTES: usize = size_of::<Division>();
 
 /// What a unit is, as its record says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,14 +62,20 @@ pub(super) enum Kind {
     Free,
     /// A later unit of a page of a class.
     Inside(Class),
+    /// The first unit of a mixed page.
+    Mixed,
+    /// A later unit of a mixed page.
+    InsideMixed,
 }
 
 // A unit of a page has the number of its class plus 1, and this bit if it is a later one. Without
 // the bit, no other kind is such a number.
 const NOTHING: u8 = 0;
+const MIXED: u8 = 125;
 const RUN: u8 = 126;
 const FREE: u8 = 127;
 const INSIDE: u8 = 128;
+const INSIDE_MIXED: u8 = MIXED | INSIDE;
 
 /// A number that one thread writes at a time, and that others may read meanwhile, for statistics.
 macro_rules! seen {
@@ -121,7 +134,8 @@ const _: () = assert!(size_of::<Record>() == 32, "two records a cache line");
 /// What a free knows of a unit from the table of slots.
 #[derive(Debug)]
 struct Entry {
-    /// A word, which is read as it is.
+    /// A word, which is read as it is. Written once more while objects of the page live, if it
+    /// becomes a mixed one.
     slot: Seen32,
     /// The number of the page's instance; 0 if the unit is of no page.
     owner: Seen32,
@@ -135,6 +149,8 @@ impl Record {
             NOTHING => Kind::Nothing,
             RUN => Kind::Run,
             FREE => Kind::Free,
+            MIXED => Kind::Mixed,
+            INSIDE_MIXED => Kind::InsideMixed,
             _ if self.kind.get() < INSIDE => self.page_class().map_or(Kind::Nothing, Kind::Page),
             _ => self.page_class().map_or(Kind::Nothing, Kind::Inside),
         }
@@ -154,6 +170,11 @@ impl Record {
     /// Whether this says that its page begins `units` units before.
     pub(super) fn is_back(&self, units: u32) -> bool {
         usize::from(self.back.get()) == units as usize * size_of::<Self>()
+    }
+
+    /// Whether this is a mixed page's as far as its class was another's (X2, M4).
+    pub(super) fn has_no_class(&self) -> bool {
+        self.spare.get() == 0 && self.free.is_empty()
     }
 
     /// Whether this is the record of a page's unit, `units` units behind its beginning.
@@ -204,6 +225,8 @@ impl Record {
             Kind::Run => RUN,
             Kind::Free => FREE,
             Kind::Inside(class) => (class.byte() + 1) | INSIDE,
+            Kind::Mixed => MIXED,
+            Kind::InsideMixed => INSIDE_MIXED,
         });
     }
 
@@ -252,6 +275,7 @@ pub(super) struct Memory {
     base: NonNull<u8>,
     records: NonNull<Record>,
     slots: NonNull<Entry>,
+    divisions: NonNull<Division>,
     /// Bytes of the units that are committed.
     committed: AtomicUsize,
     units: u32,
@@ -265,6 +289,7 @@ impl Memory {
             base: NonNull::dangling(),
             records: NonNull::dangling(),
             slots: NonNull::dangling(),
+            divisions: NonNull::dangling(),
             committed: AtomicUsize::new(0),
             units: 0,
             first: 0,
@@ -282,11 +307,13 @@ impl Memory {
         first: u32,
         records: NonNull<u8>,
         slots: NonNull<u8>,
+        divisions: NonNull<u8>,
     ) -> Self {
         Self {
             base,
             records: records.cast(),
             slots: slots.cast(),
+            divisions: divisions.cast(),
             committed: AtomicUsize::new(0),
             units,
             first,
@@ -321,6 +348,9 @@ impl Memory {
         let done = unsafe { source.commit(records, (units + 1) * size_of::<Record>()) }
             // SAFETY: as above.
             && unsafe { source.commit(slots, (units + 1) * SLOT_BYTES) }
+            // SAFETY: as above.
+            && (!S::PURGES
+                || unsafe { source.commit(self.division_place(first), (units + 1) * DIVISION_BYTES) })
             // SAFETY: as above.
             && unsafe { source.commit(self.address(first), units * UNIT_BYTES) };
         if done {
@@ -431,6 +461,21 @@ impl Memory {
         entry.owner.set(owner.into());
     }
 
+    /// Where a unit's division is, if there are some.
+    fn division_place(&self, span: Span) -> NonNull<u8> {
+        // SAFETY: M2: inside the administrative units; there is one for the end.
+        unsafe { self.divisions.add(span.0 as usize) }.cast()
+    }
+
+    /// How a unit of a mixed page is divided.
+    #[inline]
+    pub(super) fn division(&self, unit: Span) -> &Division {
+        debug_assert!(unit.0 <= self.units, "M2");
+        // SAFETY: M2, as `record`: where there are mixed pages, there is one for each unit, and
+        // zeros are one.
+        unsafe { self.divisions.add(unit.0 as usize).as_ref() }
+    }
+
     /// The unit that holds an address. `None` outside what is committed.
     #[inline]
     pub(super) fn unit_of(&self, object: *mut u8) -> Option<Span> {
@@ -493,21 +538,6 @@ impl Memory {
         object.addr().wrapping_sub(self.address(span).addr().get())
     }
 
-    /// The bytes of the object at an address in the page or run of a record; `None` if none begins
-    /// there, as far as the record shows.
-    #[inline]
-    pub(super) fn object_bytes(&self, record: &Record, object: *mut u8) -> Option<usize> {
-        let offset = self.offset_in(self.span_of(record), object);
-        match record.kind() {
-            // Of a page: it has at most 16 units.
-            Kind::Page(class) if offset as u32 % class.shape().block_bytes == 0 => {
-                Some(class.block_bytes())
-            }
-            Kind::Run if offset == 0 => Some(record.units.get() as usize * UNIT_BYTES),
-            _ => None,
-        }
-    }
-
     /// Makes units a page of a class that an instance owns: no page-block was ever used.
     pub(super) fn open_page(&self, page: Span, class: Class, owner: u16, watch: u16) {
         let units = u32::from(class.shape().units);
@@ -530,9 +560,54 @@ impl Memory {
         record.set_used(0);
     }
 
+    /// Has the processor fetch the first words of the page-blocks of a page of a class, where it is
+    /// known how. O(π).
+    pub(super) fn prefetch(&self, page: Span, class: Class) {
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        {
+            use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            let (start, bytes) = (self.address(page), class.block_bytes());
+            let all = usize::from(class.shape().blocks) * bytes;
+            for at in (0..all).step_by(bytes.max(64)) {
+                // SAFETY: M1: inside the page's units.
+                let line = unsafe { start.add(at) };
+                // SAFETY: nothing is read.
+                unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) };
+            }
+        }
+        let _ = (page, class);
+    }
+
+    /// Says that a page of so many units, whose divisions were written, is a mixed one. Other
+    /// threads may read of its live objects meanwhile.
+    pub(super) fn mix_page(&self, page: Span, units: u32) {
+        let record = self.record(page);
+        record.free.take();
+        record.spare.set(0);
+        record.units.set(units);
+        fence(Ordering::Release);
+        record.kind.set(MIXED);
+        for unit in 1..units {
+            self.record(self.after(page, unit)).kind.set(INSIDE_MIXED);
+        }
+        for unit in 0..units {
+            self.entry(self.after(page, unit))
+                .slot
+                .set(Slot::MIXED.word());
+        }
+    }
+
+    /// The page-block of a mixed page at a granule, which nobody uses.
+    pub(super) fn block_at(&self, page: Span, granule: usize) -> Free {
+        assert!(granule < MOST_UNITS * UNIT_BYTES / GRANULE);
+        // SAFETY: M1: inside the page's units.
+        let place = unsafe { self.address(page).add(granule * GRANULE) };
+        // SAFETY: X1: its granules were free, and are this page-block's from now on.
+        unsafe { Free::of(place) }
+    }
+
     /// Closes a page: its units belong to nothing. Returns how many they are.
-    pub(super) fn close_page(&self, page: Span, class: Class) -> u32 {
-        let units = u32::from(class.shape().units);
+    pub(super) fn close_page(&self, page: Span, units: u32) -> u32 {
         for unit in 0..units {
             self.record(self.after(page, unit)).set_kind(Kind::Nothing);
         }

@@ -13,12 +13,14 @@
 //!                                   some of what other threads freed
 //!                                   the first page that is not full
 //!                                   all of what other threads freed
+//!                                   what is free in a mixed page                           N1, N2
 //!                                   a new page: a buffered unit, or the pool's             M1
 //!   over 32 KiB                     units of the pool, under its lock
 //! free(object):
 //!   record of its unit, by shift    a page: into the free list of the class, while it has room  F0
 //!                                   else, of this instance: into the page's list      F1, F4, F5
 //!                                   of another: into a batch for it; a full batch is sent
+//!                                   a mixed page: as a page                                   N3
 //!                                   a large object: back to the pool
 //! ```
 //!
@@ -28,6 +30,7 @@
 //! | `memory`, `chain` | the region, slots and records of units, links in free page-blocks |
 //! | `runs`, `pool` | free units, under one lock: what goes back to the source after a delay, or as surplus |
 //! | `instance`, `free_list`, `small` | pages and free lists of one instance, and the automaton |
+//! | `mixed`, `division`, `cold` | pages of classes that are no longer used, for others |
 //! | `remote_frees` | frees by other threads |
 //! | `common`, `local`, `heap`, `units` | what all share, what a thread does, the heap, the quickest free |
 //! | `source`, `misuse` | where memory comes from; what is found wrong with a free |
@@ -53,6 +56,9 @@
 //!   the class that were live at once, U the page-blocks that other threads freed and have in their
 //!   batches and free lists: for each other thread at most b = [`BATCH`], and 128, or 16 KiB of
 //!   them. See [`certify`].
+//! - Over a source that takes memory back ([`Source::PURGES`]), a page of a class that is no longer
+//!   used may become a mixed page, which serves other classes. It holds an object, as other pages
+//!   do. But the bound above is not one of such a heap; [`certify`] is for regions.
 //!
 //! # Departures
 //! κ is ∞: F2 and F3 never happen. Pages that were full queue at the end of their class, so that
@@ -67,8 +73,10 @@ mod certify;
 #[allow(unsafe_code, reason = "links in free page-blocks")]
 mod chain;
 mod check;
+mod cold;
 #[allow(unsafe_code, reason = "instances in the region")]
 mod common;
+mod division;
 mod free_list;
 #[allow(unsafe_code, reason = "the region and its tables")]
 mod heap;
@@ -78,6 +86,7 @@ mod local;
 #[allow(unsafe_code, reason = "the records of the region")]
 mod memory;
 mod misuse;
+mod mixed;
 mod pool;
 #[allow(unsafe_code, reason = "batches")]
 mod remote_frees;

@@ -148,6 +148,12 @@ impl Pool {
         self.delay = delay;
     }
 
+    /// Whether the next pages of so many units will most likely be taken where memory is: a 32nd of
+    /// what is used is dirty, and a run of it is long enough.
+    pub(super) fn has_spare(&self, memory: &Memory, units: u32) -> bool {
+        self.dirty.units() * 32 > self.used && self.dirty.find(memory, units).is_some()
+    }
+
     /// Numbers for statistics.
     pub(super) fn counts(&self) -> PoolCounts {
         PoolCounts {

@@ -93,6 +93,13 @@ impl Class {
         self.shape().block_bytes as usize
     }
 
+    /// β in granules.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "at most 2048")]
+    pub(super) const fn granules(self) -> u16 {
+        (self.block_bytes() / GRANULE) as u16
+    }
+
     /// The most page-blocks that a thread's own frees leave in its free list.
     pub(super) const fn kept(self) -> u16 {
         self.shape().kept as u16
@@ -168,11 +175,13 @@ impl Class {
 pub(super) struct Slot(u32);
 
 /// The number of slots.
-pub(super) const SLOTS: usize = CLASSES + 1;
+pub(super) const SLOTS: usize = CLASSES + 2;
 
 impl Slot {
     /// That of no class.
     pub(super) const NONE: Self = Self(0);
+    /// That of mixed pages: no class's either.
+    pub(super) const MIXED: Self = Self(CLASSES as u32 + 1);
 
     /// The slot as a number below [`SLOTS`].
     #[inline]
@@ -226,7 +235,7 @@ const fn bytes_of(index: usize) -> usize {
 }
 
 /// The most units of a page.
-const MOST_UNITS: usize = 16;
+pub(super) const MOST_UNITS: usize = 16;
 
 /// The most page-blocks, and about the most bytes of them, that frees may put into a free list:
 /// enough for what a program drops and makes anew at once, few enough that pages do empty.

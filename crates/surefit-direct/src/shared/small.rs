@@ -6,12 +6,18 @@
 //!   else remote frees                do some of them, and look again
 //!   else the first not-full page     becomes the current one
 //!   else more remote frees           from the beginning
+//!   else a mixed page                divide off what fits                           N1
+//!   else a page of a cold class      becomes a mixed one, if hardly used            N2
 //!   else open a page                                                                M1
 //! free: the free list of the class   while it has room                              F0
 //!   else its page's list             used − 1 > watch: that is all                  F1
 //!   else enough free in a full page  now the last of the not-full pages            F4
 //!   else last object                 the page goes back, unless it is the current   F5
+//!   in a mixed page                  its granules are free                          N3
 //! ```
+//! N1 to N3 are only in a heap whose source takes memory back, and that does not check each free:
+//! where a page serves several classes, no certificate counts the pages of each.
+//!
 //! A full page counts as not full from [`Class::loose`] used page-blocks on, so that the next look
 //! at it finds some. A page's `watch` is that number while it is full, and 0 while it is not;
 //! [`EACH_FREE`] if the heap checks each free.
@@ -22,8 +28,9 @@ use lock_api::RawMutex;
 use super::chain::Free;
 use super::common::Common;
 use super::instance::Instance;
-use super::memory::{EACH_FREE, Record, Span};
+use super::memory::{EACH_FREE, Kind, Record, Span};
 use super::misuse::Misuse;
+use super::mixed::{Mixed, class_in, free, used_at};
 use super::sizes::Class;
 use super::source::Source;
 
@@ -33,10 +40,14 @@ const OPENED_AT_ONCE: usize = 4096;
 /// page-blocks are still in the processor's cache when they are allocated; more than arrive between
 /// two looks on average, so that they do not pile up.
 const DRAINED_AT_ONCE: usize = 128;
+/// The most mixed pages in which one allocation looks for a place, and the most pages of a cold
+/// class.
+const MIXED_AT_ONCE: usize = 4;
 
 impl<L: RawMutex, S: Source> Common<L, S> {
     /// Takes a page-block of a class whose free list is empty.
     pub(super) fn refill(&self, own: &Instance, class: Class) -> Option<Free> {
+        own.warm(class);
         loop {
             if let Some(block) = self.take_current(own, class) {
                 return Some(block);
@@ -51,6 +62,9 @@ impl<L: RawMutex, S: Source> Common<L, S> {
                     continue;
                 }
                 // From here on the class has no page with room.
+                if let Some(block) = self.take_mixed(own, class) {
+                    return Some(block);
+                }
                 let page = self.open(own, class)?;
                 self.retire_current(own, class);
                 own.set_current(class, page);
@@ -147,7 +161,77 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         };
         self.memory()
             .open_page(page, class, own.number(), self.watched());
+        own.count_opened(units);
         Some(page)
+    }
+
+    /// N1, N2: puts page-blocks of a class that are divided off a mixed page into the free list,
+    /// and takes one. O(π), and once an era O(classes).
+    fn take_mixed(&self, own: &Instance, class: Class) -> Option<Free> {
+        if !S::PURGES || self.checks() {
+            return None;
+        }
+        let mut next = own.first_mixed();
+        for _ in 0..MIXED_AT_ONCE {
+            if next == Span::NONE {
+                break;
+            }
+            let page = next;
+            let record = self.memory().record(page);
+            next = record.next.get();
+            let mixed = Mixed::of(self.memory(), page, record.units.get());
+            if let Some(block) = self.divide(own, class, page, mixed) {
+                return Some(block);
+            }
+        }
+        self.mix(own, class)
+    }
+
+    /// N1: as many page-blocks of a class as a listed mixed page has room for, and as the free list
+    /// takes. If the page has room for no more, it leaves its list.
+    fn divide(&self, own: &Instance, class: Class, page: Span, mixed: Mixed<'_>) -> Option<Free> {
+        let (blocks, count) = mixed.divide(class, class.kept());
+        if count < class.kept() {
+            own.unlink_mixed(self.memory(), page);
+            mixed.wait();
+        }
+        let list = own.free_list(class);
+        if count > 0 {
+            list.fill(class, &blocks, count);
+        }
+        list.pop()
+    }
+
+    /// N2: makes a page of a cold class a mixed one, if one has room for page-blocks of a class,
+    /// and a new page would hardly be one that holds memory.
+    fn mix(&self, own: &Instance, wanted: Class) -> Option<Free> {
+        let memory = self.memory();
+        let units = u32::from(wanted.shape().units);
+        let is_needed = own.first_cold().is_some() && (units > 1 || own.buffered() == 0);
+        if !is_needed || self.pool.lock().has_spare(memory, units) {
+            return None;
+        }
+        while let Some(cold) = own.first_cold() {
+            for _ in 0..MIXED_AT_ONCE {
+                let page = own.first(cold);
+                if page == Span::NONE {
+                    break;
+                }
+                own.unlink(memory, cold, page);
+                if let Some(mixed) = Mixed::divide_anew(memory, page, cold, wanted) {
+                    own.list_mixed(memory, page);
+                    let next = own.first(cold);
+                    if next != Span::NONE {
+                        // It will most likely be mixed soon.
+                        memory.prefetch(next, cold);
+                    }
+                    return self.divide(own, wanted, page, mixed);
+                }
+                own.append(memory, cold, page);
+            }
+            own.pass_cold(cold);
+        }
+        None
     }
 
     /// Frees a page-block where F1 is not enough: F4, F5, or a heap that checks each free. It is
@@ -191,16 +275,97 @@ impl<L: RawMutex, S: Source> Common<L, S> {
             if listed {
                 own.unlink(self.memory(), class, page);
             }
-            self.release(own, class, page);
+            self.release(own, page, u32::from(class.shape().units));
         } else if !listed && used <= class.loose() {
             record.set_watch(self.watched());
             own.append(self.memory(), class, page);
         }
     }
 
+    /// Frees a page-block of a mixed page, whichever instance has that: F0, N3.
+    #[inline(never)]
+    pub(super) fn free_mixed(&self, own: &Instance, unit: Span, block: Free) -> Result<(), Misuse> {
+        let class = class_in(self.memory(), unit, block.address()).ok_or(Misuse::NoObject)?;
+        let list = own.free_list(class);
+        let Err(block) = list.put(block) else {
+            return Ok(());
+        };
+        if list.is_run_down() {
+            list.wind_up();
+            let kept = list.put(block);
+            self.look(own);
+            // It has room.
+            return kept.map_err(|_| Misuse::NoObject);
+        }
+        let record = self.memory().first_record(unit);
+        let owner = self.memory().owner(unit);
+        if owner == own.number() {
+            self.put_mixed(own, record, unit, class, &block)
+        } else if used_at(self.memory(), block.address()).is_some() {
+            self.send(own, class, owner, block);
+            Ok(())
+        } else {
+            Err(Misuse::NoObject)
+        }
+    }
+
+    /// N3: frees a page-block of a class in a unit of a mixed page.
+    #[inline]
+    fn put_mixed(
+        &self,
+        own: &Instance,
+        record: &Record,
+        unit: Span,
+        class: Class,
+        block: &Free,
+    ) -> Result<(), Misuse> {
+        let used = free(self.memory(), record, unit, class, block.address());
+        let used = used.ok_or(Misuse::NoObject)?;
+        if used <= record.watch.get() {
+            self.list_or_release(own, record, used);
+        }
+        Ok(())
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn list_or_release(&self, own: &Instance, record: &Record, used: u16) {
+        let (memory, page) = (self.memory(), self.memory().span_of(record));
+        let listed = own.lists_mixed(page, record);
+        if used > 0 && !listed {
+            own.list_mixed(memory, page);
+            record.watch.set(0);
+        } else if used == 0 {
+            if listed {
+                own.unlink_mixed(memory, page);
+            }
+            self.release(own, page, record.units.get());
+        }
+    }
+
+    /// Frees a page-block into its page of any kind, where F1 is not enough.
+    fn put_in(&self, own: &Instance, record: &Record, block: Free) {
+        match record.kind() {
+            Kind::Page(class) => {
+                self.put(own, class, self.memory().span_of(record), record, block);
+            }
+            Kind::Mixed => {
+                // What was sent was looked at by the sender.
+                let found = self.memory().unit_of(block.address()).and_then(|unit| {
+                    let class = class_in(self.memory(), unit, block.address())?;
+                    Some((unit, class))
+                });
+                if let Some((unit, class)) = found {
+                    let _ = self.put_mixed(own, record, unit, class, &block);
+                }
+            }
+            _ => {}
+        }
+    }
+
     /// F5: a page without objects that is in no list goes into the buffer, or back to the pool.
-    fn release(&self, own: &Instance, class: Class, page: Span) {
-        let units = self.memory().close_page(page, class);
+    fn release(&self, own: &Instance, page: Span, units: u32) {
+        self.memory().close_page(page, units);
         if units > 1 || !own.buffer(page) {
             self.give_units(page, units);
         }
@@ -228,12 +393,9 @@ impl<L: RawMutex, S: Source> Common<L, S> {
             let Some(page) = self.memory().around(block.address()) else {
                 continue;
             };
-            if let Err(block) = self.memory().record(page).put_back(block) {
-                // What was sent was looked at by the sender.
-                let record = self.memory().record(page);
-                if let Some(class) = record.class() {
-                    self.put(own, class, page, record, block);
-                }
+            let record = self.memory().record(page);
+            if let Err(block) = record.put_back(block) {
+                self.put_in(own, record, block);
             }
         }
         true
@@ -247,7 +409,7 @@ impl<L: RawMutex, S: Source> Common<L, S> {
             let page = own.current(class);
             if page != Span::NONE && self.memory().record(page).used() == 0 {
                 own.set_current(class, Span::NONE);
-                self.release(own, class, page);
+                self.release(own, page, u32::from(class.shape().units));
             }
         }
         while let Some(unit) = own.take_buffered() {
@@ -284,7 +446,7 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         }
         let record = self.memory().first_record(unit);
         if let Err(block) = record.put_back(block) {
-            self.put(own, class, self.memory().span_of(record), record, block);
+            self.put_in(own, record, block);
         }
     }
 }

@@ -5,7 +5,8 @@ use lock_api::RawMutex;
 
 use super::heap::SharedDirect;
 use super::instance::State;
-use super::memory::Kind;
+use super::memory::{DIVISION_BYTES, Kind};
+use super::mixed::Mixed;
 use super::sizes::{CLASSES, Class, UNIT_BYTES};
 use super::source::Source;
 
@@ -46,6 +47,8 @@ pub struct SharedDirectStats {
     pub large_objects: usize,
     /// Bytes of large objects.
     pub large_bytes: usize,
+    /// Bytes of pages that serve several size-classes.
+    pub mixed: usize,
     /// Free runs.
     pub free_runs: usize,
     /// Bytes of the longest free run.
@@ -58,7 +61,7 @@ pub struct SharedDirectStats {
     pub instances: usize,
     /// Instances whose thread has left.
     pub idle_instances: usize,
-    /// The size-classes.
+    /// The size-classes. Pages that serve several are no class's.
     pub classes: [ClassStats; CLASSES],
 }
 
@@ -72,6 +75,18 @@ impl SharedDirectStats {
         entry.pages += 1;
         entry.not_full_pages += usize::from(used < shape.blocks);
         self.allocated += usize::from(used) * class.block_bytes();
+    }
+
+    /// Counts a mixed page. Returns its units.
+    fn count_mixed(&mut self, page: Mixed<'_>) -> u32 {
+        let units = page.units();
+        self.mixed += units as usize * UNIT_BYTES;
+        self.metadata += units as usize * DIVISION_BYTES;
+        for class in page.each_used().filter_map(|(_, class)| class) {
+            self.classes[class.index()].used += 1;
+            self.allocated += class.block_bytes();
+        }
+        units
     }
 
     fn count_free(&mut self, bytes: usize) {
@@ -112,6 +127,7 @@ impl<L: RawMutex + Sync, S: Source> SharedDirect<'_, L, S> {
             metadata: self.table_bytes(),
             large_objects: 0,
             large_bytes: 0,
+            mixed: 0,
             free_runs: 0,
             largest_free: 0,
             purges: counts.purges,
@@ -130,6 +146,7 @@ impl<L: RawMutex + Sync, S: Source> SharedDirect<'_, L, S> {
                     stats.count_page(class, record.used());
                     u32::from(class.shape().units)
                 }
+                Kind::Mixed => stats.count_mixed(Mixed::of(memory, memory.span(at), units)),
                 Kind::Run => {
                     stats.count_large(bytes(u64::from(units)));
                     units
@@ -138,7 +155,7 @@ impl<L: RawMutex + Sync, S: Source> SharedDirect<'_, L, S> {
                     stats.count_free(bytes(u64::from(units)));
                     units
                 }
-                Kind::Nothing | Kind::Inside(_) => 1,
+                Kind::Nothing | Kind::Inside(_) | Kind::InsideMixed => 1,
             });
         }
         drop(pool);

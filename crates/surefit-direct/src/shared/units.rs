@@ -6,6 +6,8 @@ use core::ptr::NonNull;
 use super::chain::Free;
 use super::instance::Instance;
 use super::memory::Memory;
+use super::mixed::{class_in, free_simply};
+use super::sizes::Slot;
 
 /// Where the units of a [`SharedDirect`](super::SharedDirect) are, or of no heap: an allocator of a
 /// process can free with it before there is a heap, without a look at whether there is one.
@@ -118,5 +120,34 @@ impl<'m> Units<'m> {
             own.send_soon(self.0.slot(unit), owner, block)
         };
         put.is_ok()
+    }
+
+    /// F0 and N3 alone: as [`Units::put_back`], of an object in a page that serves several classes,
+    /// for what that function did not free. `false` as there, and for all other objects. O(1).
+    ///
+    /// # Safety
+    /// As there.
+    #[inline]
+    pub unsafe fn put_back_mixed(self, own: NonNull<u8>, object: *mut u8) -> bool {
+        // SAFETY: the caller's.
+        let own: &Instance = unsafe { own.cast().as_ref() };
+        let Some(unit) = self.0.unit_of(object) else {
+            return false;
+        };
+        if self.0.slot(unit) != Slot::MIXED {
+            return false;
+        }
+        let Some(class) = class_in(self.0, unit, object) else {
+            return false;
+        };
+        // SAFETY: as `put_back`.
+        let block = unsafe { Free::of(NonNull::new_unchecked(object)) };
+        let list = own.free_list(class);
+        if list.put(block).is_ok() {
+            return true;
+        }
+        let record = self.0.first_record(unit);
+        let is_simple = self.0.owner(unit) == own.number() && !list.is_run_down();
+        is_simple && free_simply(self.0, record, unit, class, object)
     }
 }

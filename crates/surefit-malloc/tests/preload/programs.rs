@@ -112,26 +112,34 @@ fn a_child_does_too_if_threads_share_instances() {
 }
 
 #[test]
+fn a_program_whose_sizes_drift_holds_little_more_than_what_lives() {
+    let alone = held_by_live("0");
+    assert!(alone < 1.6, "held / live: {alone}");
+}
+
+#[test]
 fn a_program_that_leaks_gets_null_at_the_limit_and_goes_on() {
     let variables = [("SUREFIT_LIMIT", "64M"), ("SUREFIT_SOFT_LIMIT", "32M")];
     assert_done("limit", &variables, &[]);
 }
 
+/// What a hash table holds, as a multiple of what lives in it. Its sizes drift.
+fn held_by_live(asks: &str) -> f64 {
+    let program = compiled("hash_table", "");
+    let output = succeeds(preloaded(&program).arg(asks));
+    let said = text(&output.stdout);
+    let mut numbers = said
+        .split_whitespace()
+        .map(|it| it.parse::<f64>().expect("a number"));
+    let live = numbers.next().expect("live bytes");
+    numbers.next().expect("held bytes") / live
+}
+
 #[test]
 fn a_program_that_asks_what_to_move_needs_less() {
-    let program = compiled("hash_table", "");
-    let held_by_live = |asks: &str| {
-        let output = succeeds(preloaded(&program).arg(asks));
-        let said = text(&output.stdout);
-        let mut numbers = said
-            .split_whitespace()
-            .map(|it| it.parse::<f64>().expect("a number"));
-        let live = numbers.next().expect("live bytes");
-        numbers.next().expect("held bytes") / live
-    };
     let (alone, asking) = (held_by_live("0"), held_by_live("1"));
     assert!(
-        asking < 1.25 && alone > 1.4 * asking,
+        asking < 1.25 && alone > 1.1 * asking,
         "held / live: {alone}, asking {asking}"
     );
 }

@@ -4,7 +4,8 @@
 use core::ptr::null_mut;
 
 use super::super::instance::Instance;
-use super::super::memory::{Memory, Span};
+use super::super::memory::{Kind, Memory, Span};
+use super::super::mixed::class_at;
 use super::super::sizes::Class;
 
 /// Follows a chain. Returns how many page-blocks there are, and the last one; `None` if one is not
@@ -54,6 +55,8 @@ pub(super) fn list_of(memory: &Memory, own: &Instance, class: Class) -> Option<(
 /// The page of the page-block of a class that begins at an address, if one does.
 pub(super) fn page_of(memory: &Memory, class: Class, block: *mut u8) -> Option<Span> {
     let page = memory.around(block)?;
-    let is_page = memory.record(page).class() == Some(class);
-    (is_page && is_block_of(memory, page, class, block)).then_some(page)
+    let record = memory.record(page);
+    let is_one = class_at(memory, record, block) == Some(class)
+        && (record.kind() == Kind::Mixed || is_block_of(memory, page, class, block));
+    is_one.then_some(page)
 }

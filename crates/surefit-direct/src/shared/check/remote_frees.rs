@@ -7,6 +7,7 @@ use surefit_core::{Corruption, ensure};
 
 use super::super::common::Common;
 use super::super::instance::{Instance, State};
+use super::super::mixed::class_at;
 use super::super::remote_frees::Batch;
 use super::super::sizes::{Class, GRANULE, UNIT_BYTES};
 use super::super::source::Source;
@@ -120,8 +121,8 @@ fn class_of<L: RawMutex, S: Source>(
     block: *mut u8,
 ) -> Option<Class> {
     let memory = common.memory();
-    let unit = memory.unit_of(block)?;
-    let class = memory.slot(unit).class();
+    let (unit, record) = (memory.unit_of(block)?, memory.record_around(block)?);
+    let class = class_at(memory, record, block);
     let class = class.filter(|_| memory.owner(unit) == to.number())?;
     page_of(memory, class, block).map(|_| class)
 }

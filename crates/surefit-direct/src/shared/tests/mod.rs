@@ -9,6 +9,7 @@ mod damage;
 mod exact;
 mod flips;
 mod joined;
+mod mixed;
 mod model;
 mod reused;
 mod served;
