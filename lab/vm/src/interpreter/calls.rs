@@ -146,10 +146,10 @@ impl Vm<'_> {
                 2
             }
         };
-        if let Some(frame) = self.frames.pop()
-            && let Some(lowest) = frame.initialises
-        {
-            let highest = self.classes.method(frame.method).class;
+        let frame = self.frames.pop();
+        let initialised = frame.and_then(|frame| Some((frame.initialises?, frame.method)));
+        if let Some((lowest, method)) = initialised {
+            let highest = self.classes.method(method).class;
             self.settle(lowest, highest, State::Ready);
         }
         results
