@@ -115,8 +115,18 @@ fn number(bytes: &[u8], at: usize, len: usize) -> Opened<usize> {
 ///
 /// A line has at most 72 bytes: one that begins with a space goes on from the line before it.
 pub(crate) fn main_class(manifest: &[u8]) -> Option<String> {
-    let text = String::from_utf8_lossy(manifest);
-    let text = text.replace("\r\n ", "").replace("\n ", "");
+    let mut joined: Vec<u8> = Vec::with_capacity(manifest.len());
+    for &byte in manifest {
+        if byte == b' ' && joined.last() == Some(&b'\n') {
+            joined.pop();
+            if joined.last() == Some(&b'\r') {
+                joined.pop();
+            }
+        } else {
+            joined.push(byte);
+        }
+    }
+    let text = String::from_utf8_lossy(&joined);
     let line = text
         .lines()
         .find_map(|line| line.strip_prefix("Main-Class:"));
@@ -185,6 +195,9 @@ mod tests {
         ] {
             assert_eq!(main_class(manifest).as_deref(), Some("game/board/Main"));
         }
+        // A line may end within a letter of two bytes.
+        let manifest = b"Main-Class: game.Br\xc3\r\n \xa9t\r\n";
+        assert_eq!(main_class(manifest).as_deref(), Some("game/Br\u{e9}t"));
         assert_eq!(main_class(b"Manifest-Version: 1.0"), None);
     }
 }

@@ -104,7 +104,7 @@ impl Program {
                 }
                 match contents(&path.join(&file)) {
                     Ok(bytes) => Ok(Cow::Owned(bytes)),
-                    Err(error) if error.kind() == ErrorKind::NotFound => Err(missing()),
+                    Err(error) if is_missing(&error) => Err(missing()),
                     Err(error) => Err(Refusal::unreadable(path, format!("{file}: {error}"))),
                 }
             }
@@ -114,6 +114,11 @@ impl Program {
             }
         }
     }
+}
+
+/// Whether there is no such file, be it that a folder on the way to it is none.
+fn is_missing(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
 /// The bytes of a class file, at most [`LARGEST`].

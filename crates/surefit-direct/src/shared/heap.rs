@@ -115,6 +115,7 @@ impl Plan {
         };
         let first = divisions_at
             .checked_add(divisions_bytes)?
+            .checked_next_multiple_of(apart)?
             .div_ceil(UNIT_BYTES);
         let plan = Self {
             places_at,
@@ -468,7 +469,7 @@ fn least_bytes<L, S: Source>(threads: u32) -> usize {
 pub(super) fn region_bytes<L>(units: usize, threads: u32) -> Option<usize> {
     let places = places(threads)?;
     let fixed = size_of::<Common<L, Fixed>>() + size_of::<Instance>() * (usize::from(places) + 1);
-    // A unit of tables holds the records and slots of 227 units.
+    // A unit of tables holds the records and slots of 204 units.
     let each = UNIT_BYTES / (size_of::<Record>() + SLOT_BYTES);
     let tables = fixed.div_ceil(UNIT_BYTES) + units / (each - 1) + 2;
     let all = units.checked_add(tables)?;

@@ -145,20 +145,18 @@ impl Record {
     /// What the unit is.
     #[inline]
     pub(super) fn kind(&self) -> Kind {
-        match self.kind.get() {
+        // Read once: the page of a live object may become a mixed one meanwhile (X3).
+        let kind = self.kind.get();
+        let class = Class::at((kind & !INSIDE).wrapping_sub(1));
+        match kind {
             NOTHING => Kind::Nothing,
             RUN => Kind::Run,
             FREE => Kind::Free,
             MIXED => Kind::Mixed,
             INSIDE_MIXED => Kind::InsideMixed,
-            _ if self.kind.get() < INSIDE => self.page_class().map_or(Kind::Nothing, Kind::Page),
-            _ => self.page_class().map_or(Kind::Nothing, Kind::Inside),
+            _ if kind < INSIDE => class.map_or(Kind::Nothing, Kind::Page),
+            _ => class.map_or(Kind::Nothing, Kind::Inside),
         }
-    }
-
-    /// The class of the page that the unit belongs to, be it the first one or a later one.
-    fn page_class(&self) -> Option<Class> {
-        Class::at((self.kind.get() & !INSIDE).wrapping_sub(1))
     }
 
     /// Whether a free finds no page here (M4): no frees to spare, nothing that it would lead back
@@ -299,8 +297,8 @@ impl Memory {
     /// Units of which the first `first` are administrative, and their records.
     ///
     /// # Safety
-    /// M1, and that the records and slots lie in administrative units, these or others before them,
-    /// and are zero.
+    /// M1, and that the records, the slots and, over a source that takes memory back, the divisions
+    /// lie in administrative units, these or others before them, and are zero.
     pub(super) unsafe fn new(
         base: NonNull<u8>,
         units: u32,

@@ -6,8 +6,7 @@ use core::ptr::NonNull;
 /// Makes memory usable, and takes it back. Ranges are whole units of the heap's region, or parts of
 /// its tables. One thread at a time commits. What it commits belongs to one of five parts, what is
 /// shared and instances, records, slots, divisions, units: each is committed from its beginning on,
-/// without a gap, and no two of them share 64 KiB but divisions and units, if the region begins at
-/// a multiple of that.
+/// without a gap, and no two of them share 64 KiB, if the region begins at a multiple of that.
 ///
 /// # Safety
 /// After [`commit`](Source::commit) answered `true` the bytes can be read and written until the

@@ -372,11 +372,13 @@ fn a_second_free_in_a_mixed_page_is_told_where_its_granules_are_free() {
 /// What threads hand to each other: address, bytes and mark of each object.
 type Handed = std::sync::Mutex<Vec<(usize, usize, u8)>>;
 
-/// Threads whose sizes grow, and who free what another one of them allocated.
+/// A thread whose sizes grow, and that frees meanwhile what another one allocated. Returns the most
+/// bytes of mixed pages that it saw.
 fn drift_beside_others(
     heap: &Heap<'_, &source::Shared>,
     number: usize,
     boxes: &[Handed; 3],
+    phase_begins: &std::sync::Barrier,
 ) -> usize {
     let local = heap.join().unwrap();
     let mut random = random(number as u64);
@@ -395,8 +397,10 @@ fn drift_beside_others(
         }
     };
     for phase in 0..8 {
+        phase_begins.wait();
         let middle = (0..phase).fold(32, |size, _| size * 17 / 10);
-        for step in 0..1_500_000 / middle {
+        let steps = 1_000_000 / middle;
+        for step in 0..steps {
             let bytes = middle * (750 + random(500)) / 1000;
             let object = Live {
                 at: local.allocate(bytes, 16).unwrap(),
@@ -406,17 +410,27 @@ fn drift_beside_others(
             };
             object.write();
             live.push((object.at.expose_provenance().get(), bytes, object.mark));
-            if step % 64 == 0 {
-                free_all(core::mem::take(&mut boxes[number].lock().unwrap()));
+            if step % 16 == 0 {
+                let mut handed = boxes[number].lock().unwrap();
+                let left = handed.len().saturating_sub(1 + handed.len() * 16 / steps);
+                free_all(handed.split_off(left));
             }
         }
-        let (kept, others) = live.into_iter().partition(|_| random(5) == 0);
-        live = kept;
-        boxes[(number + 1) % 3]
-            .lock()
-            .unwrap()
-            .extend::<Vec<_>>(others);
+        free_all(core::mem::take(&mut boxes[number].lock().unwrap()));
         mixed = mixed.max(heap.stats().mixed);
+        phase_begins.wait();
+        // A fifth stays, another one's frees come from elsewhere in the next phase.
+        let (mut kept, mut handed, mut freed) = (Vec::new(), Vec::new(), Vec::new());
+        for object in live {
+            match random(5) {
+                0 => kept.push(object),
+                1 => handed.push(object),
+                _ => freed.push(object),
+            }
+        }
+        live = kept;
+        free_all(freed);
+        boxes[(number + 1) % 3].lock().unwrap().extend(handed);
     }
     free_all(live);
     mixed
@@ -427,10 +441,11 @@ fn pages_become_mixed_while_other_threads_free() {
     let source = Counted::new(64 << 20);
     let heap = source.heap(SETTINGS);
     let boxes = [(); 3].map(|()| Handed::default());
+    let begins = std::sync::Barrier::new(3);
     let mixed = std::thread::scope(|scope| {
         let threads = [0, 1, 2].map(|number| {
-            let (heap, boxes) = (&heap, &boxes);
-            scope.spawn(move || drift_beside_others(heap, number, boxes))
+            let (heap, boxes, begins) = (&heap, &boxes, &begins);
+            scope.spawn(move || drift_beside_others(heap, number, boxes, begins))
         });
         threads.map(|thread| thread.join().unwrap())
     });
