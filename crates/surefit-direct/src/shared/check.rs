@@ -385,37 +385,8 @@ fn check_lists<L: RawMutex, S: Source>(
 
 /// Verifies the list of a class's pages that are not full. Returns how many there are.
 fn check_list(memory: &Memory, own: &Instance, class: Class) -> Result<usize, Corruption> {
-    let most = memory.committed() as usize;
-    let (mut before, mut page, mut listed) = (Span::NONE, own.first(class), 0);
-    while page != Span::NONE {
-        let at = page.number() as usize;
-        ensure(
-            is_page_of(memory, own, class, page),
-            "I2",
-            "a list holds a page of another class or instance",
-            at,
-        )?;
-        let record = memory.record(page);
-        ensure(
-            record.previous.get() == before && listed < most,
-            "I2",
-            "a link back does not lead back",
-            at,
-        )?;
-        ensure(
-            page != own.current(class),
-            "I2",
-            "the current page is listed",
-            at,
-        )?;
-        listed += 1;
-        (before, page) = (page, record.next.get());
-    }
-    ensure(
-        own.last(class) == before,
-        "I2",
-        "a list does not end at its last page",
-        own.last(class).number() as usize,
-    )?;
-    Ok(listed)
+    let current = own.current(class);
+    chains::check_pages(memory, own.first(class), own.last(class), |page| {
+        is_page_of(memory, own, class, page) && page != current
+    })
 }

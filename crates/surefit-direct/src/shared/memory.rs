@@ -32,7 +32,7 @@ use core::cell::Cell;
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicUsize, Ordering, fence};
 
-use super::chain::{Chain, Free};
+use super::chain::{Chain, Free, fetch};
 use super::division::Division;
 use super::sizes::{Class, GRANULE, MOST_UNITS, Slot, UNIT_BYTES};
 use super::source::Source;
@@ -561,19 +561,11 @@ impl Memory {
     /// Has the processor fetch the first words of the page-blocks of a page of a class, where it is
     /// known how. O(π).
     pub(super) fn prefetch(&self, page: Span, class: Class) {
-        #[cfg(all(target_arch = "x86_64", not(miri)))]
-        {
-            use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            let (start, bytes) = (self.address(page), class.block_bytes());
-            let all = usize::from(class.shape().blocks) * bytes;
-            for at in (0..all).step_by(bytes.max(64)) {
-                // SAFETY: M1: inside the page's units.
-                let line = unsafe { start.add(at) };
-                // SAFETY: nothing is read.
-                unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) };
-            }
+        let (start, bytes) = (self.address(page).as_ptr(), class.block_bytes());
+        let all = usize::from(class.shape().blocks) * bytes;
+        for at in (0..all).step_by(bytes.max(64)) {
+            fetch(start.wrapping_add(at));
         }
-        let _ = (page, class);
     }
 
     /// Says that a page of so many units, whose divisions were written, is a mixed one. Other

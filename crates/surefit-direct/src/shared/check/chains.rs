@@ -1,7 +1,10 @@
-//! Walks over chains of free page-blocks, each of which is looked at before its link is read.
+//! Walks over chains of free page-blocks, each of which is looked at before its link is read, and
+//! over lists of pages.
 #![deny(unsafe_code)]
 
 use core::ptr::null_mut;
+
+use surefit_core::{Corruption, ensure};
 
 use super::super::instance::Instance;
 use super::super::memory::{Kind, Memory, Span};
@@ -59,4 +62,41 @@ pub(super) fn page_of(memory: &Memory, class: Class, block: *mut u8) -> Option<S
     let is_one = class_at(memory, record, block) == Some(class)
         && (record.kind() == Kind::Mixed || is_block_of(memory, page, class, block));
     is_one.then_some(page)
+}
+
+/// Verifies a list of an instance's pages, which a number that may be anything must be to be
+/// followed. Returns how many there are.
+pub(super) fn check_pages(
+    memory: &Memory,
+    first: Span,
+    last: Span,
+    sound: impl Fn(Span) -> bool,
+) -> Result<usize, Corruption> {
+    let most = memory.committed() as usize;
+    let (mut before, mut page, mut listed) = (Span::NONE, first, 0);
+    while page != Span::NONE {
+        let at = page.number() as usize;
+        ensure(
+            sound(page),
+            "I2",
+            "a list holds a page of another kind or instance, or a current one",
+            at,
+        )?;
+        let record = memory.record(page);
+        ensure(
+            record.previous.get() == before && listed < most,
+            "I2",
+            "a link back does not lead back",
+            at,
+        )?;
+        listed += 1;
+        (before, page) = (page, record.next.get());
+    }
+    ensure(
+        last == before,
+        "I2",
+        "a list does not end at its last page",
+        last.number() as usize,
+    )?;
+    Ok(listed)
 }

@@ -11,6 +11,7 @@ use super::super::memory::{Kind, Memory, Span};
 use super::super::mixed::Mixed;
 use super::super::sizes::MOST_UNITS;
 use super::super::source::Source;
+use super::chains::check_pages;
 
 /// Whether a run of so many units can be of a kind, if that is a mixed page: only over a source
 /// that takes memory back there are divisions.
@@ -91,31 +92,7 @@ fn is_mixed_of(memory: &Memory, own: &Instance, page: Span) -> bool {
 
 /// Verifies the list of mixed pages of an instance. Returns how many there are.
 pub(super) fn check_list(memory: &Memory, own: &Instance) -> Result<usize, Corruption> {
-    let most = memory.committed() as usize;
-    let (mut before, mut page, mut listed) = (Span::NONE, own.first_mixed(), 0);
-    while page != Span::NONE {
-        let at = page.number() as usize;
-        ensure(
-            is_mixed_of(memory, own, page),
-            "I2",
-            "a list holds a page that is no mixed one of its instance",
-            at,
-        )?;
-        let record = memory.record(page);
-        ensure(
-            record.previous.get() == before && listed < most,
-            "I2",
-            "a link back does not lead back",
-            at,
-        )?;
-        listed += 1;
-        (before, page) = (page, record.next.get());
-    }
-    ensure(
-        own.last_mixed() == before,
-        "I2",
-        "a list does not end at its last page",
-        own.last_mixed().number() as usize,
-    )?;
-    Ok(listed)
+    check_pages(memory, own.first_mixed(), own.last_mixed(), |page| {
+        is_mixed_of(memory, own, page)
+    })
 }
