@@ -16,7 +16,7 @@ compile() {
 }
 mapfile -t library < <(find library -name '*.java' | sort)
 compile library "${library[@]}"
-compile programs conformance/*.java programs/*.java
+compile programs conformance/*.java programs/*.java endings/*.java
 
 # The same files in the same order with the same date: the jars differ only if a class does.
 for jar in library programs; do

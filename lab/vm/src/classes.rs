@@ -11,7 +11,7 @@ use crate::decode::SharedCode;
 use crate::descriptor::{Kind, Signature};
 use crate::program::Program;
 use crate::stop::Refusal;
-use crate::world::{HEADER, Shape, Slot, World};
+use crate::world::{HEADER, Shape, Slot, ThreadId, World};
 
 /// The number of a class; less than 65536.
 pub(crate) type ClassId = u32;
@@ -24,6 +24,7 @@ pub(crate) const OBJECT: ClassId = 0;
 
 pub(crate) const STATIC: u16 = 0x0008;
 pub(crate) const PRIVATE: u16 = 0x0002;
+pub(crate) const SYNCHRONIZED: u16 = 0x0020;
 pub(crate) const NATIVE: u16 = 0x0100;
 pub(crate) const INTERFACE: u16 = 0x0200;
 pub(crate) const ABSTRACT: u16 = 0x0400;
@@ -63,7 +64,8 @@ pub(crate) struct Class {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
     Loaded,
-    Running,
+    /// A thread initialises it.
+    Running(ThreadId),
     Ready,
     Failed,
 }

@@ -12,6 +12,7 @@
 //! | `world` | the collector's client: the roots, the references of objects |
 //! | `heap`, `spaces` | any collector over any space |
 //! | `vm` | the machine's state, and the objects that it makes |
+//! | `threads`, `switching` | threads, and which of them runs |
 //! | `throw` | exceptions |
 //! | `interpreter` | the loop |
 //! | `native` | what the class library leaves to the machine |
@@ -32,6 +33,8 @@ mod program;
 mod run;
 mod spaces;
 mod stop;
+mod switching;
+mod threads;
 mod throw;
 mod vm;
 mod world;

@@ -63,9 +63,22 @@ pub fn run(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> Result<Ran, Refusal> {
+    run_on(call, region, Output { out, err }, false)
+}
+
+/// Runs a program; perhaps not on when an object found no room.
+fn run_on(
+    call: &Call<'_>,
+    region: &mut [MaybeUninit<u8>],
+    output: Output<'_>,
+    ends_when_full: bool,
+) -> Result<Ran, Refusal> {
     let mut heap = begin(call.space, call.collecting, region).map_err(Refusal::NoRoom)?;
-    let output = Output { out, err };
-    let (status, was_full, classes) = machine(call, &mut *heap, output)?;
+    let output = Output {
+        out: &mut *output.out,
+        err: &mut *output.err,
+    };
+    let (status, was_full, classes) = machine(call, &mut *heap, output, ends_when_full)?;
     let sound: Result<(), Corruption> = heap.check();
     assert_eq!(sound, Ok(()), "the heap is damaged");
     Ok(Ran {
@@ -82,22 +95,24 @@ fn machine<'v>(
     call: &'v Call<'_>,
     heap: &'v mut dyn Heap,
     output: Output<'v>,
+    ends_when_full: bool,
 ) -> Result<(i32, bool, usize), Refusal> {
     let refused = |trap| match trap {
         Trap::Refused(refusal) => *refusal,
         _ => Refusal::Missing("what the machine begins with".to_owned()),
     };
     let mut vm = Vm::new(heap, Classes::new(call.program), output).map_err(refused)?;
-    vm.steps = call.steps.max(1);
-    let ended = begin_main(&mut vm, call);
+    vm.steps = call.steps;
+    vm.ends_when_full = ends_when_full;
+    let ended = match begin_main(&mut vm, call) {
+        Err(Trap::Thrown) => uncaught(&mut vm).map(|()| 1),
+        ended => ended.map(|()| 0),
+    };
+    let ended = ended.and_then(|status| vm.run_to_the_end().map(|()| status));
     let status = match ended {
-        Ok(()) => 0,
-        Err(Trap::Exit(status)) => status,
+        Ok(status) | Err(Trap::Exit(status)) => status,
         Err(Trap::Refused(refusal)) => return Err(*refusal),
-        Err(Trap::Thrown) => {
-            uncaught(&mut vm)?;
-            1
-        }
+        Err(Trap::Thrown) => 1,
     };
     vm.output.out.flush()?;
     vm.output.err.flush()?;
@@ -125,7 +140,7 @@ fn begin_main(vm: &mut Vm<'_>, call: &Call<'_>) -> Result<(), Trap> {
 }
 
 /// Writes an exception that nobody caught.
-fn uncaught(vm: &mut Vm<'_>) -> Result<(), Refusal> {
+fn uncaught(vm: &mut Vm<'_>) -> Result<(), Trap> {
     let Some(thrown) = vm.world.thrown.take() else {
         return Ok(());
     };
@@ -139,13 +154,12 @@ fn uncaught(vm: &mut Vm<'_>) -> Result<(), Refusal> {
         .declared(throwable, "uncaught", "(Ljava/lang/Throwable;)V");
     let method = method.ok_or_else(|| Refusal::Missing("Throwable.uncaught".to_owned()))?;
     match vm.run_method(method) {
-        Err(Trap::Refused(refusal)) => Err(*refusal),
         // There was no room even for the words: the machine says them.
-        Err(_) => Ok(writeln!(
+        Err(Trap::Thrown) => Ok(writeln!(
             vm.output.err,
             "Exception in thread \"main\" {name}"
         )?),
-        Ok(()) => Ok(()),
+        ended => ended,
     }
 }
 
@@ -178,7 +192,11 @@ pub fn least_heap<'c>(
     let mut runs = 0;
     let mut suffices = |bytes: usize, region: &mut [MaybeUninit<u8>]| {
         runs += 1;
-        match run(&call(bytes), &mut region[..bytes], &mut sink(), &mut sink()) {
+        let output = Output {
+            out: &mut sink(),
+            err: &mut sink(),
+        };
+        match run_on(&call(bytes), &mut region[..bytes], output, true) {
             Ok(ran) => Ok(!ran.was_full),
             Err(Refusal::NoRoom(_)) => Ok(false),
             Err(other) => Err(other),

@@ -31,6 +31,9 @@ pub enum Refusal {
     /// The program took more branches and calls than it was allowed.
     #[error("the program took more steps than it was allowed")]
     Endless,
+    /// No thread can run: each waits for another one.
+    #[error("all threads wait: {}", one_line(.0))]
+    Deadlock(String),
     /// Standard output cannot be written.
     #[error("standard output: {0}")]
     Output(#[from] io::Error),

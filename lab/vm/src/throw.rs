@@ -74,18 +74,18 @@ impl Vm<'_> {
         format!("{name}.{}({}:{line})", method.name, source.unwrap_or("?"))
     }
 
-    /// Finds the handler of what was thrown, and makes its frame the last one. `false` if none of
-    /// the frames above `floor` has one: they are gone then. Counts as a step: a handler may cover
-    /// the instruction that throws to it.
-    pub(crate) fn unwind(&mut self, floor: usize) -> Result<bool, Trap> {
+    /// Finds the handler of what was thrown, and makes its frame the last one. `false` if no frame
+    /// of the running thread has one: they are gone then. Counts as a step: a handler may cover the
+    /// instruction that throws to it.
+    pub(crate) fn unwind(&mut self) -> Result<bool, Trap> {
         self.step()?;
         self.world.handles.clear();
-        while self.frames.len() > floor {
+        while !self.frames.is_empty() {
             let Some(thrown) = self.world.thrown else {
                 return Ok(true);
             };
             if let Some(target) = self.handler(thrown)? {
-                let frame = self.frames.last_mut().expect("more than the floor");
+                let frame = self.frames.last_mut().expect("there is one");
                 frame.pc = target as usize;
                 frame.again = false;
                 let bottom = frame.base + frame.code.locals;
@@ -93,8 +93,11 @@ impl Vm<'_> {
                 self.world.top = bottom + 1;
                 return Ok(true);
             }
-            let frame = self.frames.pop().expect("more than the floor");
+            let frame = self.frames.pop().expect("there is one");
             self.world.top = frame.base;
+            if let Some(monitor) = frame.locked {
+                self.unlock(monitor);
+            }
             if let Some(lowest) = frame.initialises {
                 let highest = self.classes.method(frame.method).class;
                 self.settle(lowest, highest, State::Failed);

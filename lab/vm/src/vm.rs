@@ -8,29 +8,13 @@ use std::time::Instant;
 use surefit_gc::Object;
 
 use crate::classes::{ClassId, Classes, Element, MethodId, OBJECT};
-use crate::decode::SharedCode;
 use crate::heap::Heap;
 use crate::stop::{Refusal, Trap};
-use crate::world::{ARRAY_HEADER, Shape, Slot, World};
+use crate::threads::{Frame, Threads};
+use crate::world::{ARRAY_HEADER, Shape, Slot, ThreadRoots, World};
 
-/// Slots of the stack: of all frames together.
+/// Slots of the stack: of all frames of the main thread together.
 const STACK: usize = 1 << 17;
-
-/// What a call of a method has.
-#[derive(Debug)]
-pub(crate) struct Frame {
-    pub(crate) code: SharedCode,
-    pub(crate) method: MethodId,
-    /// Its first local.
-    pub(crate) base: usize,
-    /// The instruction that is next; 0 before the first one.
-    pub(crate) pc: usize,
-    /// The instruction before is to be run again: what it needed was not initialised.
-    pub(crate) again: bool,
-    /// The last of the classes that this call initialises: its own, and those below it that wait
-    /// for it and have no `<clinit>`.
-    pub(crate) initialises: Option<ClassId>,
-}
 
 /// What the machine itself must find in the class library.
 #[derive(Debug, Default)]
@@ -68,7 +52,9 @@ pub(crate) struct Vm<'v> {
     pub(crate) heap: &'v mut dyn Heap,
     pub(crate) world: World,
     pub(crate) classes: Classes<'v>,
+    /// Those of the running thread.
     pub(crate) frames: Vec<Frame>,
+    pub(crate) threads: Threads,
     pub(crate) known: Known,
     pub(crate) output: Output<'v>,
     /// The root of each string constant.
@@ -80,8 +66,12 @@ pub(crate) struct Vm<'v> {
     pub(crate) began: Instant,
     /// Whether there was no room for an object.
     pub(crate) was_full: bool,
-    /// Branches and calls that may still be taken.
+    /// The program ends then, whatever it catches.
+    pub(crate) ends_when_full: bool,
+    /// Branches, calls and throws that may still be taken after this turn.
     pub(crate) steps: u64,
+    /// Those of the turn of the running thread: never 0 between two instructions.
+    pub(crate) turn_left: u32,
 }
 
 impl<'v> Vm<'v> {
@@ -95,10 +85,12 @@ impl<'v> Vm<'v> {
             heap,
             world: World {
                 stack: vec![Slot::default(); STACK],
+                threads: vec![ThreadRoots::default()],
                 ..World::default()
             },
             classes,
             frames: Vec::new(),
+            threads: Threads::new(),
             known: Known::default(),
             output,
             literals: HashMap::new(),
@@ -106,7 +98,9 @@ impl<'v> Vm<'v> {
             hash: 0,
             began: Instant::now(),
             was_full: false,
+            ends_when_full: false,
             steps: u64::MAX,
+            turn_left: 1,
         };
         vm.know()?;
         Ok(vm)
@@ -175,6 +169,9 @@ impl<'v> Vm<'v> {
             }
             Err(_) => {
                 self.was_full = true;
+                if self.ends_when_full {
+                    return Err(Trap::Exit(1));
+                }
                 self.world.thrown = self.known.no_room;
                 Err(Trap::Thrown)
             }

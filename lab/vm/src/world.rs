@@ -9,9 +9,12 @@
 //!                           the end of the stack of the frame before
 //! slot     32 bits of value, and one bit that says whether it is a reference
 //! ```
+//! There is one stack. That of a thread that does not run is parked: the slots in use, no more.
+//!
 //! The bit is written with the value. So marking is exact whatever the code does: what no bit says
 //! is no root, and what one says was loaded as a reference.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use surefit_gc::{Client, Edges, Object, Scanned, Space};
@@ -79,12 +82,38 @@ pub(crate) enum Shape {
     Data(u8),
 }
 
+/// The number of a thread.
+pub(crate) type ThreadId = u32;
+
+/// Who has a monitor.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Monitor {
+    pub(crate) owner: ThreadId,
+    /// How often it was entered: never 0.
+    pub(crate) times: u32,
+}
+
+/// The roots of a thread.
+#[derive(Debug, Default)]
+pub(crate) struct ThreadRoots {
+    /// Its stack up to the first free slot; empty while it runs.
+    pub(crate) stack: Vec<Slot>,
+    /// The `Thread` that stands for it.
+    pub(crate) object: Option<Object>,
+    /// The monitor for which it waits.
+    pub(crate) awaits: Option<Object>,
+}
+
 /// The roots, and the shape of each class.
 #[derive(Debug, Default)]
 pub(crate) struct World {
     pub(crate) stack: Vec<Slot>,
     /// The first slot that is free: those before it are roots.
     pub(crate) top: usize,
+    /// By the numbers of threads.
+    pub(crate) threads: Vec<ThreadRoots>,
+    /// The monitors that threads have.
+    pub(crate) monitors: BTreeMap<Object, Monitor>,
     pub(crate) statics: Vec<Slot>,
     /// String constants, and the objects that stand for classes.
     pub(crate) constants: Vec<Object>,
@@ -99,11 +128,15 @@ pub(crate) struct World {
 impl<S: Space> Client<S> for World {
     fn roots(&mut self, edges: &mut Edges<'_>) {
         let slots = self.stack[..self.top].iter().chain(&self.statics);
+        let slots = slots.chain(self.threads.iter().flat_map(|thread| &thread.stack));
         let slots = slots.filter_map(|slot| slot.as_reference().flatten());
         slots.for_each(|object| edges.report(object));
         let others = self.constants.iter().chain(&self.handles);
+        let others = others.chain(&self.thrown).chain(self.monitors.keys());
+        let of_threads = self.threads.iter();
+        let of_threads = of_threads.flat_map(|thread| thread.object.iter().chain(&thread.awaits));
         others
-            .chain(&self.thrown)
+            .chain(of_threads)
             .for_each(|&object| edges.report(object));
     }
 

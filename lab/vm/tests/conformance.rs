@@ -9,7 +9,7 @@ use surefit_clients::lists::{Finds, Lists, MERGES};
 use surefit_gc::CompactFit;
 use surefit_vm::{Call, Collecting, Program, Ran, Refusal, Space, least_heap, run};
 
-const CONFORMANCE: [&str; 7] = [
+const CONFORMANCE: [&str; 8] = [
     "Arithmetic",
     "Arrays2",
     "Dispatch",
@@ -17,15 +17,17 @@ const CONFORMANCE: [&str; 7] = [
     "Initialisation",
     "Memory",
     "Texts",
+    "Threads",
 ];
 
 /// Programs, each with a heap in which it is collected often.
-const PROGRAMS: [(&str, usize); 6] = [
+const PROGRAMS: [(&str, usize); 7] = [
     ("Compile", 2 << 20),
     ("Compress", 2 << 20),
     ("Database", 1 << 20),
     ("Generate", 5 << 19),
     ("Raytrace", 512 << 10),
+    ("RaytraceThreads", 512 << 10),
     ("Rules", 2 << 20),
 ];
 
@@ -163,12 +165,33 @@ fn the_smallest_heap_suffices_and_a_smaller_one_does_not() {
     let least = least_heap(|_| call, &mut region)
         .expect("it runs")
         .expect("4 MiB suffice");
-    let suffices = |bytes| {
-        let (ran, out, _) = ran(&program, "Dispatch", (&space, Collecting::AtOnce), bytes);
-        matches!(ran, Ok(ran) if !ran.was_full) && out == expected("Dispatch")
+    // In the same region: of another alignment, a heap of a size has more or fewer bytes of objects.
+    let mut suffices = |bytes| {
+        let mut out = Vec::new();
+        let ran = run(&call, &mut region[..bytes], &mut out, &mut sink());
+        matches!(ran, Ok(ran) if !ran.was_full) && out == expected("Dispatch").as_bytes()
     };
     assert!(suffices(least.bytes));
     assert!(!suffices(least.bytes - least.bytes / 32));
+}
+
+#[test]
+fn the_smallest_heap_of_threads_that_wait_for_one_that_found_no_room() {
+    let program = programs();
+    let space = usual();
+    let call = Call {
+        program: &program,
+        main: "RaytraceThreads",
+        arguments: &["8".to_owned()],
+        space: &space,
+        collecting: Collecting::AtOnce,
+        steps: u64::MAX,
+    };
+    let mut region = vec![MaybeUninit::uninit(); 4 << 20];
+    let least = least_heap(|_| call, &mut region).expect("no search ends in a deadlock");
+    let least = least.expect("4 MiB suffice").bytes;
+    let ran = run(&call, &mut region[..least], &mut sink(), &mut sink());
+    assert!(!ran.expect("it runs").was_full);
 }
 
 #[test]
@@ -213,6 +236,43 @@ fn what_is_not_there_is_refused_by_name() {
     assert_eq!(
         refusal,
         "class Nothing: neither the program nor the class library has it"
+    );
+}
+
+#[test]
+fn threads_that_wait_for_each_other_are_refused() {
+    let (ran, out, err) = ran(
+        &programs(),
+        "Deadlock",
+        (&usual(), Collecting::AtOnce),
+        1 << 20,
+    );
+    let refusal = ran.expect_err("nobody can run").to_string();
+    assert_eq!(
+        refusal,
+        "all threads wait: thread 0 for a notification of a Deadlock$Eater, \
+         thread 1 for the monitor of a Deadlock$Fork, thread 2 for the monitor of a Deadlock$Fork"
+    );
+    assert_eq!(out + &err, "");
+}
+
+#[test]
+fn an_exception_ends_its_own_thread_only() {
+    let (ran, out, err) = ran(
+        &programs(),
+        "Uncaught",
+        (&usual(), Collecting::AtOnce),
+        1 << 20,
+    );
+    assert_eq!(ran.expect("it runs").status, 1);
+    assert_eq!(out, "joined\nruns on\n");
+    let lines: Vec<&str> = err.lines().filter(|line| !line.starts_with('\t')).collect();
+    let said = |thread, what| {
+        format!("Exception in thread \"{thread}\" java.lang.IllegalStateException: {what}")
+    };
+    assert_eq!(
+        lines,
+        [said("worker", "in a thread"), said("main", "in main")]
     );
 }
 

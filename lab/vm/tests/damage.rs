@@ -12,13 +12,14 @@ use proptest::sample::Index;
 use surefit_clients::lists::{Finds, Lists, MERGES};
 use surefit_vm::{Call, Collecting, Program, Refusal, Space, run};
 
-const MAINS: [&str; 6] = [
+const MAINS: [&str; 7] = [
     "Arrays2",
     "Dispatch",
     "Exceptions",
     "Initialisation",
     "Memory",
     "Texts",
+    "Threads",
 ];
 
 fn class(name: &str) -> Vec<u8> {

@@ -131,7 +131,36 @@ public class Initialisation {
         log.setLength(0);
     }
 
+    /** Its initialisation reads its own field by code outside of it, and fails. */
+    static class ReadMeanwhile {
+        static int value = 3;
+
+        static {
+            System.out.println("meanwhile " + readFromOutside());
+            if (value == 3) {
+                throw new IllegalStateException();
+            }
+        }
+    }
+
+    static int readFromOutside() {
+        return ReadMeanwhile.value;
+    }
+
+    static void readAfterwards() {
+        for (int i = 0; i < 2; i++) {
+            try {
+                System.out.println("afterwards " + (i == 0 ? new ReadMeanwhile().hashCode() : readFromOutside()));
+            } catch (ExceptionInInitializerError e) {
+                System.out.println("failed " + e.getCause());
+            } catch (NoClassDefFoundError e) {
+                System.out.println("not there");
+            }
+        }
+    }
+
     public static void main(String[] args) {
+        readAfterwards();
         say(A.TEXT, A.CONSTANT);
         show();
         Object none = new A[3];

@@ -298,25 +298,44 @@ public class Raytrace {
         return (int) (255 * Math.min(1, Math.max(0, value)));
     }
 
+    /** The colours of a line, in which each has three bytes. */
+    static int[] line(Scene scene, int width, int y) {
+        int height = width * 3 / 4;
+        Vector eye = new Vector(0, 2.5, -9);
+        int[] line = new int[width];
+        for (int x = 0; x < width; x++) {
+            Vector to = new Vector((x + 0.5) / width - 0.5, (0.5 - (y + 0.5) / height) * 0.75 - 0.12, 0.8);
+            Vector colour = scene.colour(new Ray(eye, to.unit()), 3);
+            line[x] = level(colour.x) << 16 | level(colour.y) << 8 | level(colour.z);
+        }
+        return line;
+    }
+
+    /** Prints every third line in characters, and a sum of all colours. */
+    static void print(int[][] lines) {
+        int sum = 0;
+        for (int y = 0; y < lines.length; y++) {
+            StringBuilder text = new StringBuilder();
+            for (int colour : lines[y]) {
+                int light = (colour >> 16) + (colour >> 8 & 255) + (colour & 255);
+                sum = 31 * sum + colour;
+                text.append(" .:-=+*#%@".charAt(light * 9 / 765));
+            }
+            if (y % 3 == 0) {
+                System.out.println(text);
+            }
+        }
+        System.out.println(lines[0].length + " x " + lines.length + ": " + sum);
+    }
+
     public static void main(String[] args) {
         int width = args.length > 0 ? Integer.parseInt(args[0]) : 48;
         int size = args.length > 1 ? Integer.parseInt(args[1]) : 12;
         Scene scene = new Scene(size);
-        int height = width * 3 / 4, sum = 0;
-        Vector eye = new Vector(0, 2.5, -9);
-        for (int y = 0; y < height; y++) {
-            StringBuilder line = new StringBuilder();
-            for (int x = 0; x < width; x++) {
-                Vector to = new Vector((x + 0.5) / width - 0.5, (0.5 - (y + 0.5) / height) * 0.75 - 0.12, 0.8);
-                Vector colour = scene.colour(new Ray(eye, to.unit()), 3);
-                int red = level(colour.x), green = level(colour.y), blue = level(colour.z);
-                sum = 31 * sum + (red << 16 | green << 8 | blue);
-                line.append(" .:-=+*#%@".charAt((red + green + blue) * 9 / 765));
-            }
-            if (y % 3 == 0) {
-                System.out.println(line);
-            }
+        int[][] lines = new int[width * 3 / 4][];
+        for (int y = 0; y < lines.length; y++) {
+            lines[y] = line(scene, width, y);
         }
-        System.out.println(width + " x " + height + ": " + sum);
+        print(lines);
     }
 }

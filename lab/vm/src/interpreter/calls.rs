@@ -2,42 +2,50 @@
 
 use surefit_gc::Object;
 
-use crate::classes::{ABSTRACT, Body, ClassId, INTERFACE, MethodId, STATIC, State};
+use crate::classes::{ABSTRACT, Body, ClassId, INTERFACE, MethodId, STATIC, SYNCHRONIZED, State};
 use crate::classfile::Constant;
 use crate::decode::{SharedCode, decode};
 use crate::native;
 use crate::ops;
 use crate::stop::{Refusal, Trap};
-use crate::vm::{FOUND, Frame, Vm};
+use crate::threads::{Frame, Stage};
+use crate::vm::{FOUND, Vm};
 use crate::world::Slot;
 
 /// Slots that stay free behind the last frame: results, and what was thrown.
 const SPARE: usize = 16;
 
-/// Frames at most.
+/// Frames of the main thread at most.
 const DEEPEST: usize = 1 << 15;
 
-impl Vm<'_> {
-    /// Counts a branch, a call or a throw.
-    #[inline(always)]
-    pub(crate) fn step(&mut self) -> Result<(), Trap> {
-        self.steps -= 1;
-        if self.steps == 0 {
-            return Err(Refusal::Endless.into());
-        }
-        Ok(())
-    }
+/// Other threads have a part of the slots and of the frames of the main one: the fourth.
+const SHARE: usize = 4;
 
+/// How far a class is for the running thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Readiness {
+    Ready,
+    /// This thread initialises it, and may use it meanwhile.
+    ForThisThread,
+    /// Not yet.
+    Later,
+}
+
+impl Vm<'_> {
     /// Calls a method, whose arguments are on the stack: its frame is the last one afterwards, or
-    /// its result is on the stack.
+    /// its result is on the stack. The caller counts it.
     pub(super) fn call(&mut self, id: MethodId) -> Result<(), Trap> {
-        self.step()?;
         let method = self.classes.method(id);
         let arguments = usize::from(method.arguments);
         match &method.body {
             Body::Code(code) => {
                 let code = code.clone();
-                self.enter(id, code, arguments, None)
+                let is_synchronized = method.flags & SYNCHRONIZED != 0;
+                self.enter(id, code, arguments, None)?;
+                match is_synchronized {
+                    true => self.lock_method(id),
+                    false => Ok(()),
+                }
             }
             Body::Function(function) => {
                 let (function, at) = (*function, self.world.top - arguments);
@@ -79,8 +87,9 @@ impl Vm<'_> {
         initialises: Option<ClassId>,
     ) -> Result<(), Trap> {
         let base = self.world.top - arguments;
-        let is_room = base + code.frame + SPARE <= self.world.stack.len();
-        if !is_room || self.frames.len() >= DEEPEST {
+        let share = if self.is_main() { 1 } else { SHARE };
+        let is_room = base + code.frame + SPARE <= self.world.stack.len() / share;
+        if !is_room || self.frames.len() >= DEEPEST / share {
             return Err(self.throw("java/lang/StackOverflowError", ""));
         }
         self.world.top = base + code.locals;
@@ -92,8 +101,29 @@ impl Vm<'_> {
             pc: 0,
             again: false,
             initialises,
+            locked: None,
         });
         Ok(())
+    }
+
+    /// The first frame of a thread: a call of a method of an object.
+    pub(crate) fn first_frame(&mut self, method: MethodId) -> Result<Frame, Trap> {
+        if let Body::File(_) = self.classes.method(method).body {
+            self.prepare(method)?;
+        }
+        let Body::Code(code) = self.classes.method(method).body.clone() else {
+            let name = &self.classes.get(self.classes.method(method).class).name;
+            return Err(Refusal::damaged(name, "a thread has no code").into());
+        };
+        Ok(Frame {
+            code,
+            method,
+            base: 0,
+            pc: 0,
+            again: false,
+            initialises: None,
+            locked: None,
+        })
     }
 
     /// Makes a method ready for its first call.
@@ -146,13 +176,24 @@ impl Vm<'_> {
                 2
             }
         };
-        let frame = self.frames.pop();
-        let initialised = frame.and_then(|frame| Some((frame.initialises?, frame.method)));
-        if let Some((lowest, method)) = initialised {
-            let highest = self.classes.method(method).class;
-            self.settle(lowest, highest, State::Ready);
+        if let Some(frame) = self.frames.pop() {
+            if frame.initialises.is_some() || frame.locked.is_some() {
+                self.left(&frame);
+            }
         }
         results
+    }
+
+    /// A call returned that initialised a class, or that has a monitor.
+    #[cold]
+    fn left(&mut self, frame: &Frame) {
+        if let Some(lowest) = frame.initialises {
+            let highest = self.classes.method(frame.method).class;
+            self.settle(lowest, highest, State::Ready);
+        }
+        if let Some(monitor) = frame.locked {
+            self.unlock(monitor);
+        }
     }
 
     /// The method that an object runs where a method of an interface is called.
@@ -192,17 +233,20 @@ impl Vm<'_> {
         }
     }
 
-    /// Begins to initialise a class. Whether there are frames to be run before it is ready.
+    /// Begins to initialise a class. Unless it is ready, there are frames to be run before it is,
+    /// or another thread to be waited for.
     ///
     /// The superclasses come first; an interface has its turn when a static field of it is used.
-    pub(super) fn initialise(&mut self, class: ClassId) -> Result<bool, Trap> {
-        let chain = self.not_initialised(class)?;
+    pub(super) fn initialise(&mut self, class: ClassId) -> Result<Readiness, Trap> {
+        let Some(chain) = self.not_initialised(class)? else {
+            return Ok(Readiness::Later);
+        };
         let frames = self.frames.len();
         // The first of those that have no <clinit> and wait for the next one above them.
         let mut waiting = None;
         for &class in &chain {
             let lowest = *waiting.get_or_insert(class);
-            self.classes.all[class as usize].state = State::Running;
+            self.classes.all[class as usize].state = State::Running(self.threads.running);
             match self.enter_initialiser(class, lowest) {
                 Ok(true) => waiting = None,
                 Ok(false) => {}
@@ -215,18 +259,26 @@ impl Vm<'_> {
         if let (Some(lowest), Some(&last)) = (waiting, chain.last()) {
             self.settle(lowest, last, State::Ready);
         }
-        Ok(self.frames.len() > frames)
+        Ok(match self.classes.get(class).state {
+            State::Ready => Readiness::Ready,
+            _ if self.frames.len() > frames => Readiness::Later,
+            _ => Readiness::ForThisThread,
+        })
     }
 
     /// A class and its superclasses, as far as nothing has begun to initialise them. All of them
-    /// fail if one above them has.
-    fn not_initialised(&mut self, class: ClassId) -> Result<Vec<ClassId>, Trap> {
+    /// fail if one above them has. `None` if another thread initialises one: this one waits then.
+    fn not_initialised(&mut self, class: ClassId) -> Result<Option<Vec<ClassId>>, Trap> {
         let mut chain = Vec::new();
         let mut next = Some(class);
         while let Some(class) = next {
             let this = self.classes.get(class);
             match this.state {
-                State::Running | State::Ready => break,
+                State::Running(by) if by != self.threads.running => {
+                    self.wait_for(Stage::Initialising(class), None);
+                    return Ok(None);
+                }
+                State::Running(_) | State::Ready => break,
                 State::Loaded => {}
                 State::Failed => {
                     let name = this.name.replace('/', ".");
@@ -241,7 +293,7 @@ impl Vm<'_> {
             let is_interface = this.flags & INTERFACE != 0;
             next = this.superclass.filter(|_| !is_interface);
         }
-        Ok(chain)
+        Ok(Some(chain))
     }
 
     /// Makes the frame of a class's `<clinit>`, after which the class and those below it, from
@@ -316,14 +368,28 @@ impl Vm<'_> {
         }
     }
 
-    /// Runs a static method from the machine itself; its arguments are on the stack.
+    /// Runs a static method on the main thread, from the machine itself; its arguments are on the
+    /// stack. Other threads have their turns meanwhile.
     pub(crate) fn run_method(&mut self, method: MethodId) -> Result<(), Trap> {
-        let floor = self.frames.len();
         let class = self.classes.method(method).class;
-        if self.initialise(class)? {
-            self.run(floor)?;
+        if self.initialise(class)? == Readiness::Later {
+            self.run()?;
         }
         self.call(method)?;
-        self.run(floor)
+        self.run()
+    }
+
+    /// Runs until all threads have ended but for daemons; the main one has.
+    pub(crate) fn run_to_the_end(&mut self) -> Result<(), Trap> {
+        if self.world.threads.len() > 1 {
+            let class = self.load("java/lang/Thread")?;
+            let method = self.classes.declared(class, "mainEnded", "()V");
+            let method = method.ok_or_else(|| Refusal::Missing("Thread.mainEnded".to_owned()))?;
+            self.run_method(method)?;
+        }
+        match self.end_thread()? {
+            true => self.run(),
+            false => Ok(()),
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! What an instruction's name stands for, found at its first use.
 
+use super::calls::Readiness;
 use crate::classes::{ABSTRACT, ClassId, INTERFACE, MethodId, PRIVATE, STATIC};
 use crate::classfile::{Constant, Member};
 use crate::descriptor::Kind;
@@ -7,33 +8,44 @@ use crate::ops::{self, Insn};
 use crate::stop::{Refusal, Trap};
 use crate::vm::Vm;
 
+/// An instruction without a name.
+pub(super) enum Resolved {
+    /// From now on.
+    Always(Insn),
+    /// This time: its class is being initialised by this thread, and not ready for others; it may
+    /// still fail.
+    Now(Insn),
+    /// Its class is initialised first, by frames that are the last now or by another thread. The
+    /// instruction runs again then.
+    Later,
+}
+
 impl Vm<'_> {
-    /// The instruction without a name; `None` if a class is initialised first, by frames that are
-    /// the last now: then the instruction runs again after them.
+    /// The instruction without a name.
     #[cold]
-    pub(super) fn resolve(&mut self, insn: Insn) -> Result<Option<Insn>, Trap> {
+    pub(super) fn resolve(&mut self, insn: Insn) -> Result<Resolved, Trap> {
         let frame = self.frames.last().expect("a frame runs");
         let of = self.classes.method(frame.method).class;
         let constant = insn.a as u16;
-        Ok(match insn.op {
-            ops::LDC => Some(self.resolve_constant(of, constant)?),
-            ops::GETSTATIC | ops::PUTSTATIC => self.resolve_static(of, insn)?,
-            ops::GETFIELD | ops::PUTFIELD => Some(self.resolve_field(of, insn)?),
+        Ok(Resolved::Always(match insn.op {
+            ops::LDC => self.resolve_constant(of, constant)?,
+            ops::GETSTATIC | ops::PUTSTATIC => return self.resolve_static(of, insn),
+            ops::GETFIELD | ops::PUTFIELD => self.resolve_field(of, insn)?,
             ops::INVOKESTATIC => {
                 let method = self.named_method(of, constant)?;
                 self.expect_static(method, true)?;
                 let class = self.classes.method(method).class;
-                self.when_ready(
+                return self.when_ready(
                     class,
                     Insn {
                         op: ops::CALL_STATIC,
                         a: method,
                         b: insn.b,
                     },
-                )?
+                );
             }
             ops::INVOKEVIRTUAL | ops::INVOKESPECIAL | ops::INVOKEINTERFACE => {
-                Some(self.resolve_call(of, insn)?)
+                self.resolve_call(of, insn)?
             }
             ops::NEW => {
                 let class = self.named_class(of, constant)?;
@@ -42,42 +54,44 @@ impl Vm<'_> {
                     let name = what.name.replace('/', ".");
                     return Err(self.throw("java/lang/InstantiationError", &name));
                 }
-                self.when_ready(class, with(ops::NEW_OF, class))?
+                return self.when_ready(class, with(ops::NEW_OF, class));
             }
             ops::NEWARRAY => {
                 const LETTERS: &[u8; 8] = b"ZCFDBSIJ";
                 let letter = LETTERS.get((insn.a as usize).wrapping_sub(4)).copied();
                 let letter = char::from(letter.unwrap_or(b'I'));
-                Some(with(ops::ANEWARRAY_OF, self.load(&format!("[{letter}"))?))
+                with(ops::ANEWARRAY_OF, self.load(&format!("[{letter}"))?)
             }
             ops::ANEWARRAY => {
                 let element = self.named_class(of, constant)?;
-                Some(with(ops::ANEWARRAY_OF, self.array_of(element)?))
+                with(ops::ANEWARRAY_OF, self.array_of(element)?)
             }
-            ops::CHECKCAST => Some(with(ops::CHECKCAST_OF, self.named_class(of, constant)?)),
-            ops::INSTANCEOF => Some(with(ops::INSTANCEOF_OF, self.named_class(of, constant)?)),
-            ops::MULTIANEWARRAY => Some(Insn {
+            ops::CHECKCAST => with(ops::CHECKCAST_OF, self.named_class(of, constant)?),
+            ops::INSTANCEOF => with(ops::INSTANCEOF_OF, self.named_class(of, constant)?),
+            ops::MULTIANEWARRAY => Insn {
                 op: ops::MULTIANEWARRAY_OF,
                 a: self.named_class(of, constant)?,
                 b: insn.b,
-            }),
+            },
             _ => return Err(self.damaged(of, "an instruction is unknown")),
-        })
+        }))
     }
 
     fn damaged(&self, class: ClassId, what: &str) -> Trap {
         Refusal::damaged(&self.classes.get(class).name, what).into()
     }
 
-    /// The instruction, if its class is initialised, or is being initialised.
-    fn when_ready(&mut self, class: ClassId, insn: Insn) -> Result<Option<Insn>, Trap> {
+    /// The instruction, if its class is ready.
+    fn when_ready(&mut self, class: ClassId, insn: Insn) -> Result<Resolved, Trap> {
         let frame = self.frames.len() - 1;
         self.frames[frame].again = true;
-        if self.initialise(class)? {
-            return Ok(None);
-        }
-        self.frames[frame].again = false;
-        Ok(Some(insn))
+        let readiness = self.initialise(class)?;
+        self.frames[frame].again = readiness == Readiness::Later;
+        Ok(match readiness {
+            Readiness::Ready => Resolved::Always(insn),
+            Readiness::ForThisThread => Resolved::Now(insn),
+            Readiness::Later => Resolved::Later,
+        })
     }
 
     fn resolve_constant(&mut self, of: ClassId, constant: u16) -> Result<Insn, Trap> {
@@ -124,7 +138,7 @@ impl Vm<'_> {
         }
     }
 
-    fn resolve_static(&mut self, of: ClassId, insn: Insn) -> Result<Option<Insn>, Trap> {
+    fn resolve_static(&mut self, of: ClassId, insn: Insn) -> Result<Resolved, Trap> {
         let (class, kind, place) = self.named_field(of, insn.a as u16, true)?;
         let op = match (insn.op, kind) {
             (ops::GETSTATIC, Kind::Wide) => ops::GETSTATIC2,

@@ -7,23 +7,30 @@ mod arguments;
 mod lang;
 mod numbers;
 mod text;
+mod threads;
 
 use crate::stop::Trap;
 use crate::vm::Vm;
 
 pub(crate) use arguments::Reply;
 
+const TABLES: [&[(&str, arguments::Run)]; 3] =
+    [lang::FUNCTIONS, numbers::FUNCTIONS, threads::FUNCTIONS];
+
 /// The number of the function with a name: `java/lang/Math.sqrt(D)D`.
 pub(crate) fn find(name: &str) -> Option<usize> {
-    let mut all = lang::FUNCTIONS.iter().chain(numbers::FUNCTIONS);
+    let mut all = TABLES.into_iter().flatten();
     all.position(|(known, _)| *known == name)
 }
 
 /// Calls the function with a number, with the arguments from a slot on.
 pub(crate) fn call(vm: &mut Vm<'_>, function: usize, at: usize) -> Result<Reply, Trap> {
-    let functions = match function.checked_sub(lang::FUNCTIONS.len()) {
-        None => &lang::FUNCTIONS[function],
-        Some(function) => &numbers::FUNCTIONS[function],
-    };
-    functions.1(vm, at)
+    let mut number = function;
+    for table in TABLES {
+        match table.get(number) {
+            Some((_, run)) => return run(vm, at),
+            None => number -= table.len(),
+        }
+    }
+    Err(vm.confused())
 }

@@ -56,51 +56,51 @@ public class PrintStream {
         write(String.valueOf(d));
     }
 
-    public void println() {
+    public synchronized void println() {
         print('\n');
     }
 
-    public void println(Object object) {
+    public synchronized void println(Object object) {
         print(object);
         println();
     }
 
-    public void println(String text) {
+    public synchronized void println(String text) {
         print(text);
         println();
     }
 
-    public void println(char[] text) {
+    public synchronized void println(char[] text) {
         print(text);
         println();
     }
 
-    public void println(char c) {
+    public synchronized void println(char c) {
         print(c);
         println();
     }
 
-    public void println(boolean b) {
+    public synchronized void println(boolean b) {
         print(b);
         println();
     }
 
-    public void println(int i) {
+    public synchronized void println(int i) {
         print(i);
         println();
     }
 
-    public void println(long l) {
+    public synchronized void println(long l) {
         print(l);
         println();
     }
 
-    public void println(float f) {
+    public synchronized void println(float f) {
         print(f);
         println();
     }
 
-    public void println(double d) {
+    public synchronized void println(double d) {
         print(d);
         println();
     }

@@ -68,6 +68,6 @@ public class Throwable implements java.io.Serializable {
     }
 
     static void uncaught(Throwable thrown) {
-        thrown.print("Exception in thread \"main\" ");
+        thrown.print("Exception in thread \"" + Thread.currentThread().getName() + "\" ");
     }
 }
