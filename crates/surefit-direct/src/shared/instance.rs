@@ -291,9 +291,20 @@ impl Instance {
         self.cold.count_opened(units, &self.counts);
     }
 
-    /// A class that is not used any more, if there is one.
-    pub(super) fn first_cold(&self) -> Option<Class> {
-        self.cold.first(&self.counts)
+    /// The next class, from a number on, that is not used any more and may serve the class
+    /// `wanted`, if there is one.
+    pub(super) fn next_cold(&self, from: usize, wanted: Class) -> Option<Class> {
+        self.cold.next(from, wanted, &self.counts)
+    }
+
+    /// Says that pages of classes that are not used any more have no room for a class.
+    pub(super) fn is_too_long(&self, wanted: Class) {
+        self.cold.is_too_long(wanted);
+    }
+
+    /// Takes all classes but one for such that are not used any more.
+    pub(super) fn chill(&self, wanted: Class) {
+        self.cold.chill(wanted, &self.counts);
     }
 
     /// Takes no page of a class that is not used any more, for a while.

@@ -91,7 +91,8 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
     /// O(1), but for what other threads freed of this instance, which is taken back before a page
     /// is opened, for memory that goes back to the source, and for memory that went back: if only
     /// runs of free units that hold memory and runs that do not are long enough together, it is
-    /// linear in those that it joins until one is.
+    /// linear in those that it joins until one is. Where there is no unit for a page, it is linear
+    /// in the size-classes, and in the lines of the pages that it looks at.
     #[inline]
     #[must_use]
     pub fn allocate(&self, bytes: usize, align: usize) -> Option<NonNull<u8>> {

@@ -40,6 +40,15 @@ const PARTS: u16 = 8;
 /// The most page-blocks that are divided off at once.
 const MOST_AT_ONCE: usize = 128;
 
+/// Why a page of a class does not become a mixed one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Undivided {
+    /// More than half of it is used.
+    Full,
+    /// Nothing that is free in it is long enough.
+    Short,
+}
+
 /// A mixed page.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mixed<'m> {
@@ -69,17 +78,20 @@ impl<'m> Mixed<'m> {
 
     /// Makes a page of a class, which is in no list, a mixed one, if at most half of its lines are
     /// used and there is room for a page-block of the class `wanted`. O(π).
+    ///
+    /// # Errors
+    /// Why it stays what it is.
     pub(super) fn divide_anew(
         memory: &'m Memory,
         page: Span,
         class: Class,
         wanted: Class,
-    ) -> Option<Self> {
+    ) -> Result<Self, Undivided> {
         let (record, shape) = (memory.record(page), class.shape());
         let (used, blocks) = (usize::from(record.used()), usize::from(shape.blocks));
         let bytes = class.block_bytes();
         if used * bytes.max(LINE_BYTES) * MOST_USED > blocks * bytes {
-            return None;
+            return Err(Undivided::Full);
         }
         memory.prefetch(page, class);
         let this = Self::of(memory, page, u32::from(shape.units));
@@ -97,13 +109,13 @@ impl<'m> Mixed<'m> {
             !fits
         });
         if !fits {
-            return None;
+            return Err(Undivided::Short);
         }
         #[expect(clippy::cast_possible_truncation, reason = "at most 8192")]
         record.opened.set((used * granules) as u16);
         record.watch.set(0);
         memory.mix_page(page, this.units);
-        Some(this)
+        Ok(this)
     }
 
     /// Calls a function with each run of free lines, as the first one and how many, until it

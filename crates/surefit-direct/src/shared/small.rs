@@ -30,7 +30,7 @@ use super::common::Common;
 use super::instance::Instance;
 use super::memory::{EACH_FREE, Kind, Record, Span};
 use super::misuse::Misuse;
-use super::mixed::{Mixed, class_in, free, used_at};
+use super::mixed::{Mixed, Undivided, class_in, free, used_at};
 use super::sizes::Class;
 use super::source::Source;
 
@@ -65,7 +65,9 @@ impl<L: RawMutex, S: Source> Common<L, S> {
                 if let Some(block) = self.take_mixed(own, class) {
                     return Some(block);
                 }
-                let page = self.open(own, class)?;
+                let Some(page) = self.open(own, class) else {
+                    return self.take_mixed_at_last(own, class);
+                };
                 self.retire_current(own, class);
                 own.set_current(class, page);
             } else {
@@ -168,11 +170,46 @@ impl<L: RawMutex, S: Source> Common<L, S> {
     /// N1, N2: puts page-blocks of a class that are divided off a mixed page into the free list,
     /// and takes one. O(π), and once an era O(classes).
     fn take_mixed(&self, own: &Instance, class: Class) -> Option<Free> {
-        if !S::PURGES || self.checks() {
+        if !self.mixes() {
             return None;
         }
+        if let Some(block) = self.take_listed(own, class, MIXED_AT_ONCE) {
+            return Some(block);
+        }
+        // A new page would most likely be one that holds memory.
+        let units = u32::from(class.shape().units);
+        let is_cheap =
+            || units == 1 && own.buffered() > 0 || self.pool.lock().has_spare(self.memory(), units);
+        if own.next_cold(0, class).is_none() || is_cheap() {
+            return None;
+        }
+        self.mix(own, class)
+    }
+
+    /// N1, N2: as [`Common::take_mixed`] where no page can be opened: in any mixed page that is
+    /// listed, and in pages of any class. O(classes · π), and O(π) for each mixed page that leaves
+    /// its list.
+    #[cold]
+    fn take_mixed_at_last(&self, own: &Instance, class: Class) -> Option<Free> {
+        if !self.mixes() {
+            return None;
+        }
+        if let Some(block) = self.take_listed(own, class, usize::MAX) {
+            return Some(block);
+        }
+        own.chill(class);
+        self.mix(own, class)
+    }
+
+    /// Whether pages become mixed ones.
+    fn mixes(&self) -> bool {
+        S::PURGES && !self.checks()
+    }
+
+    /// N1: page-blocks of a class out of one of the first `most` mixed pages that are listed.
+    fn take_listed(&self, own: &Instance, class: Class, most: usize) -> Option<Free> {
         let mut next = own.first_mixed();
-        for _ in 0..MIXED_AT_ONCE {
+        for _ in 0..most {
             if next == Span::NONE {
                 break;
             }
@@ -184,7 +221,7 @@ impl<L: RawMutex, S: Source> Common<L, S> {
                 return Some(block);
             }
         }
-        self.mix(own, class)
+        None
     }
 
     /// N1: as many page-blocks of a class as a listed mixed page has room for, and as the free list
@@ -202,35 +239,38 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         list.pop()
     }
 
-    /// N2: makes a page of a cold class a mixed one, if one has room for page-blocks of a class,
-    /// and a new page would hardly be one that holds memory.
+    /// N2: makes a page of a cold class a mixed one, if one has room for page-blocks of a class.
     fn mix(&self, own: &Instance, wanted: Class) -> Option<Free> {
         let memory = self.memory();
-        let units = u32::from(wanted.shape().units);
-        let is_needed = own.first_cold().is_some() && (units > 1 || own.buffered() == 0);
-        if !is_needed || self.pool.lock().has_spare(memory, units) {
-            return None;
-        }
-        while let Some(cold) = own.first_cold() {
+        let mut from = 0;
+        while let Some(cold) = own.next_cold(from, wanted) {
+            from = cold.index() + 1;
+            let mut is_full = true;
             for _ in 0..MIXED_AT_ONCE {
                 let page = own.first(cold);
                 if page == Span::NONE {
                     break;
                 }
                 own.unlink(memory, cold, page);
-                if let Some(mixed) = Mixed::divide_anew(memory, page, cold, wanted) {
-                    own.list_mixed(memory, page);
-                    let next = own.first(cold);
-                    if next != Span::NONE {
-                        // It will most likely be mixed soon.
-                        memory.prefetch(next, cold);
+                match Mixed::divide_anew(memory, page, cold, wanted) {
+                    Ok(mixed) => {
+                        own.list_mixed(memory, page);
+                        let next = own.first(cold);
+                        if next != Span::NONE {
+                            // It will most likely be mixed soon.
+                            memory.prefetch(next, cold);
+                        }
+                        return self.divide(own, wanted, page, mixed);
                     }
-                    return self.divide(own, wanted, page, mixed);
+                    Err(why) => is_full &= why == Undivided::Full,
                 }
                 own.append(memory, cold, page);
             }
-            own.pass_cold(cold);
+            if is_full {
+                own.pass_cold(cold);
+            }
         }
+        own.is_too_long(wanted);
         None
     }
 

@@ -459,3 +459,66 @@ fn pages_become_mixed_while_other_threads_free() {
     drop(local);
     check(&heap);
 }
+
+/// Objects of 48 bytes until a heap has so many or is full, of which a sixth stays.
+fn thinned<S: Source>(local: &Local<'_, RawMutex, S>, most: usize) -> usize {
+    let few: Vec<_> = (0..most).map_while(|_| local.allocate(48, 16)).collect();
+    for object in few.iter().enumerate().filter(|(place, _)| place % 6 > 0) {
+        free(local, *object.1).unwrap();
+    }
+    few.len() * 48
+}
+
+#[test]
+fn at_the_limit_what_is_free_in_pages_serves_other_sizes() {
+    let source = Counted::new(8 << 20);
+    let heap = source.heap(SETTINGS);
+    let local = heap.join().unwrap();
+    heap.set_limit(1 << 20);
+    let filled = thinned(&local, usize::MAX);
+    check(&heap);
+    let mut live = Vec::new();
+    while let Some(at) = local.allocate(100, 16) {
+        let mark = live.len() as u8;
+        let (bytes, align) = (100, 16);
+        let object = Live {
+            at,
+            bytes,
+            align,
+            mark,
+        };
+        object.write();
+        live.push(object);
+    }
+    check(&heap);
+    let again = live.len() * 112;
+    assert!(again * 3 > filled, "{again} of {filled}");
+    assert!(heap.stats().active <= 1 << 20);
+    assert_eq!(local.allocate(100, 16), None);
+    for object in live {
+        object.read(100);
+        free(&local, object.at).unwrap();
+    }
+    check(&heap);
+}
+
+#[test]
+fn what_is_too_long_for_cold_pages_leaves_them_to_shorter_objects() {
+    let source = Counted::new(8 << 20);
+    let heap = source.heap(SETTINGS);
+    let local = heap.join().unwrap();
+    thinned(&local, 4000);
+    let own = heap.common().instance(local.number());
+    let (long, short) = (Class::of(1024).unwrap(), Class::of(112).unwrap());
+    // Of the next class, until the one of 48 bytes is cold.
+    while own.next_cold(0, short) != Class::of(48) {
+        local.allocate(4096, 16).unwrap();
+    }
+    local.allocate(1024, 16).unwrap();
+    assert_eq!(own.next_cold(0, short), Class::of(48));
+    assert_eq!(own.next_cold(0, long), None);
+    assert_eq!(kinds(&heap, Kind::Mixed), 0);
+    local.allocate(112, 16).unwrap();
+    assert_eq!(kinds(&heap, Kind::Mixed), 1);
+    check(&heap);
+}
