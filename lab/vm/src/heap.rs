@@ -10,6 +10,7 @@ use surefit_gc::{
     Space, Stepwise, Totals,
 };
 
+use crate::meter::Meter;
 use crate::world::World;
 
 /// What the interpreter needs of a collector.
@@ -24,9 +25,34 @@ pub(crate) trait Heap {
     fn collect(&mut self, world: &mut World);
     fn totals(&self) -> Totals;
     fn counters(&self) -> Counters;
+    /// Allocates without collecting; `None` without room, or if the collector does not wait for
+    /// such a request.
+    fn alloc_as_is(&mut self, _bytes: usize) -> Option<Object> {
+        None
+    }
+    fn did(&self) -> Did;
+    /// Nanoseconds of collections by the clock, and how many of its readings they contain.
+    fn taken(&self, _meter: &Meter) -> (u64, u64) {
+        let totals = self.totals();
+        (
+            totals.mark_ticks + totals.sweep_ticks,
+            2 * totals.collections,
+        )
+    }
+    /// The payloads of free chunks, if the space has lists.
+    fn free_sizes(&self) -> Vec<usize>;
     /// Bytes of the objects that were not freed yet.
     fn live_bytes(&self) -> usize;
     fn check(&self) -> Result<(), Corruption>;
+}
+
+/// What a collector did besides what its [`Totals`] say.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Did {
+    pub(crate) minor: u64,
+    pub(crate) forced: u64,
+    pub(crate) most_occupied: u64,
+    pub(crate) largest_cycle: u64,
 }
 
 /// A space, and what free lists count.
@@ -35,11 +61,20 @@ pub(crate) trait Counts: Space {
     fn counters(&self) -> Counters {
         Counters::default()
     }
+
+    /// None, if it has no lists.
+    fn free_sizes(&self) -> Vec<usize> {
+        Vec::new()
+    }
 }
 
 impl<I: Index> Counts for FreeList<'_, I> {
     fn counters(&self) -> Counters {
         self.heap().counters()
+    }
+
+    fn free_sizes(&self) -> Vec<usize> {
+        self.heap().free_sizes().collect()
     }
 }
 
@@ -49,11 +84,11 @@ impl Counts for Nursery<'_> {}
 /// A collector that stops the program.
 pub(crate) struct AtOnce<'m, S, K>(pub(crate) Collector<'m, S, K>);
 
-/// A collector with two generations.
-pub(crate) struct TwoGenerations<'m, S, K>(pub(crate) Generational<'m, S, K>);
+/// A collector with two generations, and the bytes of the young one after which it is collected.
+pub(crate) struct TwoGenerations<'m, S, K>(pub(crate) Generational<'m, S, K>, pub(crate) u64);
 
 /// A collector in steps is offered work after so many allocated bytes.
-const OFFERED: u64 = 4096;
+pub const OFFERED: u64 = 4096;
 
 /// A collector in steps, and the units of work that it is offered after every 4 KiB.
 pub(crate) struct InSteps<'m, S, K>(pub(crate) Incremental<'m, S, K>, pub(crate) Offers);
@@ -103,6 +138,10 @@ macro_rules! passed_on {
             Counts::counters(self.0.space())
         }
 
+        fn free_sizes(&self) -> Vec<usize> {
+            Counts::free_sizes(self.0.space())
+        }
+
         fn live_bytes(&self) -> usize {
             self.0.usage().block_bytes
         }
@@ -118,12 +157,35 @@ impl<S: Counts, K: Clock> Heap for AtOnce<'_, S, K> {
         self.0.alloc(world, bytes)
     }
 
+    fn alloc_as_is(&mut self, bytes: usize) -> Option<Object> {
+        self.0.alloc_as_is(bytes).ok()
+    }
+
+    fn did(&self) -> Did {
+        Did {
+            forced: self.0.totals().collections,
+            ..Did::default()
+        }
+    }
+
     passed_on!();
 }
 
 impl<S: Counts + OneByOne, K: Clock> Heap for TwoGenerations<'_, S, K> {
     fn alloc(&mut self, world: &mut World, bytes: usize) -> Result<Object, Refused> {
+        if self.0.young().1 as u64 >= self.1 {
+            self.0.collect_young(world);
+        }
         self.0.alloc(world, bytes)
+    }
+
+    fn did(&self) -> Did {
+        let generations = self.0.generations();
+        Did {
+            minor: generations.minor.rounds,
+            forced: generations.insufficient,
+            ..Did::default()
+        }
     }
 
     passed_on!();
@@ -134,10 +196,25 @@ impl<S: Counts + Stepwise, K: Clock> Heap for InSteps<'_, S, K> {
         let Self(gc, offers) = self;
         offers.allocated += bytes as u64;
         if offers.allocated >= OFFERED {
+            let times = offers.allocated / OFFERED;
             offers.allocated %= OFFERED;
-            gc.offer(world, offers.units);
+            gc.offer(world, offers.units.saturating_mul(times));
         }
         gc.alloc(world, bytes)
+    }
+
+    fn did(&self) -> Did {
+        let steps = self.0.steps();
+        Did {
+            minor: 0,
+            forced: steps.forced + steps.whole,
+            most_occupied: self.0.paced().most_occupied.bytes,
+            largest_cycle: steps.largest_forced,
+        }
+    }
+
+    fn taken(&self, meter: &Meter) -> (u64, u64) {
+        meter.taken()
     }
 
     passed_on!();

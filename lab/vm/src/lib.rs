@@ -17,6 +17,8 @@
 //! | `interpreter` | the loop |
 //! | `native` | what the class library leaves to the machine |
 //! | `run` | a run from the beginning to its end |
+//! | `watch`, `meter` | what is noted of a run, and its clock |
+//! | `programs` | the programs that measure collectors |
 //! | `stop` | why it ends |
 #![forbid(unsafe_code)]
 
@@ -27,9 +29,11 @@ mod descriptor;
 mod heap;
 mod interpreter;
 mod jar;
+mod meter;
 mod native;
 mod ops;
 mod program;
+mod programs;
 mod run;
 mod spaces;
 mod stop;
@@ -37,12 +41,16 @@ mod switching;
 mod threads;
 mod throw;
 mod vm;
+mod watch;
 mod world;
 #[cfg(test)]
 mod written;
 
+pub use heap::OFFERED;
 pub use program::Program;
-pub use run::{Call, Least, Ran, least_heap, run};
+pub use programs::{Measuring, measuring};
+pub use run::{Call, Least, Ran, least_heap, run, watch};
 pub use spaces::Collecting;
 pub use stop::Refusal;
-pub use surefit_clients::java::Space;
+pub use surefit_clients::java::{Sample, Space};
+pub use watch::{Collected, Watched, Watching};

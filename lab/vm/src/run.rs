@@ -2,6 +2,7 @@
 
 use std::io::{Write, sink};
 use std::mem::MaybeUninit;
+use std::rc::Rc;
 
 use surefit_clients::bisect::Boundary;
 use surefit_clients::java::Space;
@@ -11,10 +12,12 @@ use surefit_gc::Totals;
 
 use crate::classes::{Classes, STATIC};
 use crate::heap::Heap;
+use crate::meter::Meter;
 use crate::program::Program;
-use crate::spaces::{Collecting, begin};
+use crate::spaces::{Collecting, How, begin};
 use crate::stop::{Refusal, Trap};
 use crate::vm::{Output, Vm};
+use crate::watch::{Watch, Watched, Watching};
 use crate::world::{ARRAY_HEADER, Slot};
 
 /// What is run, and on which heap.
@@ -73,14 +76,18 @@ fn run_on(
     output: Output<'_>,
     ends_when_full: bool,
 ) -> Result<Ran, Refusal> {
-    let mut heap = begin(call.space, call.collecting, region).map_err(Refusal::NoRoom)?;
+    let meter = Meter::new();
+    let how = How {
+        collecting: call.collecting,
+        large_from: usize::MAX,
+        meter: &meter,
+    };
+    let mut heap = begin(call.space, how, region).map_err(Refusal::NoRoom)?;
     let output = Output {
         out: &mut *output.out,
         err: &mut *output.err,
     };
-    let (status, was_full, classes) = machine(call, &mut *heap, output, ends_when_full)?;
-    let sound: Result<(), Corruption> = heap.check();
-    assert_eq!(sound, Ok(()), "the heap is damaged");
+    let (status, was_full, classes) = machine(call, &mut *heap, None, output, ends_when_full)?;
     Ok(Ran {
         status,
         was_full,
@@ -90,10 +97,51 @@ fn run_on(
     })
 }
 
+/// As [`run`], and notes something of it; `None` if there was no room for an object. What the
+/// program writes is dropped.
+///
+/// # Errors
+/// As [`run`], but for the want of room.
+///
+/// # Panics
+/// As [`run`].
+pub fn watch(
+    call: &Call<'_>,
+    watching: Watching,
+    region: &mut [MaybeUninit<u8>],
+) -> Result<Option<Watched>, Refusal> {
+    let meter = Rc::new(Meter::new());
+    let how = How {
+        collecting: call.collecting,
+        large_from: watching.large_from,
+        meter: &meter,
+    };
+    let Ok(mut heap) = begin(call.space, how, region) else {
+        return Ok(None);
+    };
+    let mut watch = Watch::new(Rc::clone(&meter), watching);
+    let (out, err) = (&mut sink(), &mut sink());
+    match machine(
+        call,
+        &mut *heap,
+        Some(&mut watch),
+        Output { out, err },
+        true,
+    ) {
+        Ok((_, false, _)) => Ok(Some(watch.end(&*heap))),
+        Ok((_, true, _)) | Err(Refusal::NoRoom(_)) => Ok(None),
+        Err(other) => Err(other),
+    }
+}
+
 /// Runs the program; its status, whether the heap was full, and how many classes there were.
+///
+/// # Panics
+/// If the heap is damaged afterwards.
 fn machine<'v>(
     call: &'v Call<'_>,
     heap: &'v mut dyn Heap,
+    watch: Option<&'v mut Watch>,
     output: Output<'v>,
     ends_when_full: bool,
 ) -> Result<(i32, bool, usize), Refusal> {
@@ -101,7 +149,7 @@ fn machine<'v>(
         Trap::Refused(refusal) => *refusal,
         _ => Refusal::Missing("what the machine begins with".to_owned()),
     };
-    let mut vm = Vm::new(heap, Classes::new(call.program), output).map_err(refused)?;
+    let mut vm = Vm::new(heap, watch, Classes::new(call.program), output).map_err(refused)?;
     vm.steps = call.steps;
     vm.ends_when_full = ends_when_full;
     let ended = match begin_main(&mut vm, call) {
@@ -116,6 +164,8 @@ fn machine<'v>(
     };
     vm.output.out.flush()?;
     vm.output.err.flush()?;
+    let sound: Result<(), Corruption> = vm.heap.check();
+    assert_eq!(sound, Ok(()), "the heap is damaged");
     Ok((status, vm.was_full, vm.classes.all.len()))
 }
 

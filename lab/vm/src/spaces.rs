@@ -1,7 +1,6 @@
 //! The heap over every space, from values to types.
 
 use std::mem::MaybeUninit;
-use std::time::Instant;
 
 use surefit_clients::java::Space;
 use surefit_clients::lists::Choice;
@@ -12,10 +11,11 @@ use surefit_freelist::{
 };
 use surefit_gc::schedule::{Amount, Schedule};
 use surefit_gc::{
-    Clock, Collector, FreeList, Generational, Incremental, OneByOne, Settings, Stepwise, Sweep,
+    Collector, FreeList, Generational, Incremental, OneByOne, Settings, Stepwise, Sweep,
 };
 
 use crate::heap::{AtOnce, Counts, Heap, InSteps, Offers, TwoGenerations};
+use crate::meter::Meter;
 
 /// When the collector works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,17 +35,18 @@ pub enum Collecting {
     TwoGenerations {
         /// Bytes of a nursery in front of Compact-fit; 0 for none. Free lists have none.
         nursery: usize,
+        /// The young one is collected when it has so many bytes, and when a request finds no room.
+        young_bytes: u64,
     },
 }
 
-/// Nanoseconds.
+/// How a collector works.
 #[derive(Clone, Copy, Debug)]
-struct Nanoseconds(Instant);
-
-impl Clock for Nanoseconds {
-    fn now(&self) -> u64 {
-        self.0.elapsed().as_nanos() as u64
-    }
+pub(crate) struct How<'m> {
+    pub(crate) collecting: Collecting,
+    /// Objects of at least this many bytes are large: free lists have another place for them.
+    pub(crate) large_from: usize,
+    pub(crate) meter: &'m Meter,
 }
 
 type Boxed<'m> = Box<dyn Heap + 'm>;
@@ -53,32 +54,32 @@ type Boxed<'m> = Box<dyn Heap + 'm>;
 /// Begins a heap in a region, tables included.
 pub(crate) fn begin<'m>(
     space: &'m Space,
-    collecting: Collecting,
+    how: How<'m>,
     region: &'m mut [MaybeUninit<u8>],
 ) -> Result<Boxed<'m>, Refused> {
     match space {
-        Space::FirstFit => over_lists::<SingleList<First>>(region, collecting),
-        Space::NextFit => over_lists::<SingleList<Next>>(region, collecting),
-        Space::BestFit => over_lists::<SingleList<Best>>(region, collecting),
-        Space::WorstFit => over_lists::<SingleList<Worst>>(region, collecting),
-        Space::TreeFit => over_lists::<SizeTree>(region, collecting),
-        Space::HalfFit => over_lists::<PowersOfTwo>(region, collecting),
-        Space::Tlsf => over_lists::<TwoLevel>(region, collecting),
-        Space::Segregated(lists) => match collecting {
-            Collecting::AtOnce => lists.choose_usual(OverLists)(region, collecting),
-            _ => lists.choose_merging(OverLists)(region, collecting),
+        Space::FirstFit => over_lists::<SingleList<First>>(region, how),
+        Space::NextFit => over_lists::<SingleList<Next>>(region, how),
+        Space::BestFit => over_lists::<SingleList<Best>>(region, how),
+        Space::WorstFit => over_lists::<SingleList<Worst>>(region, how),
+        Space::TreeFit => over_lists::<SizeTree>(region, how),
+        Space::HalfFit => over_lists::<PowersOfTwo>(region, how),
+        Space::Tlsf => over_lists::<TwoLevel>(region, how),
+        Space::Segregated(lists) => match how.collecting {
+            Collecting::AtOnce => lists.choose_usual(OverLists)(region, how),
+            _ => lists.choose_merging(OverLists)(region, how),
         },
         Space::CompactFit(config) => {
             let stack = Settings::default().mark_stack;
-            match collecting {
-                Collecting::TwoGenerations { nursery } if nursery > 0 => {
+            match how.collecting {
+                Collecting::TwoGenerations {
+                    nursery,
+                    young_bytes,
+                } if nursery > 0 => {
                     let gc = Collector::nursery(region, config, nursery, stack)?;
-                    Ok(generations(gc))
+                    Ok(generations(gc, young_bytes, how.meter))
                 }
-                _ => Ok(over(
-                    Collector::compact_fit(region, config, stack)?,
-                    collecting,
-                )),
+                _ => Ok(over(Collector::compact_fit(region, config, stack)?, how)),
             }
         }
     }
@@ -87,7 +88,7 @@ pub(crate) fn begin<'m>(
 /// Chooses the heap over lists of a type.
 struct OverLists;
 
-type Begin = for<'m> fn(&'m mut [MaybeUninit<u8>], Collecting) -> Result<Boxed<'m>, Refused>;
+type Begin = for<'m> fn(&'m mut [MaybeUninit<u8>], How<'m>) -> Result<Boxed<'m>, Refused>;
 
 impl Choice for OverLists {
     type Output = Begin;
@@ -104,25 +105,25 @@ impl Choice for OverLists {
     }
 }
 
-fn over_lists<I: Index + 'static>(
-    region: &mut [MaybeUninit<u8>],
-    collecting: Collecting,
-) -> Result<Boxed<'_>, Refused> {
-    // As in the thesis: one heap, and a sweep from header to header.
+fn over_lists<'m, I: Index + 'static>(
+    region: &'m mut [MaybeUninit<u8>],
+    how: How<'m>,
+) -> Result<Boxed<'m>, Refused> {
+    // As in the thesis: a sweep from header to header.
     let settings = Settings {
         sweep: Sweep::Walk,
-        large_from: usize::MAX,
+        large_from: how.large_from,
         ..Settings::default()
     };
     let gc = Collector::<FreeList<'_, I>>::new(region, settings)?;
-    Ok(over(gc, collecting))
+    Ok(over(gc, how))
 }
 
-fn over<'m, S: Counts + Stepwise + 'm>(gc: Collector<'m, S>, collecting: Collecting) -> Boxed<'m> {
-    match collecting {
-        Collecting::AtOnce => Box::new(AtOnce(gc.with_clock(Nanoseconds(Instant::now())))),
+fn over<'m, S: Counts + Stepwise + 'm>(gc: Collector<'m, S>, how: How<'m>) -> Boxed<'m> {
+    match how.collecting {
+        Collecting::AtOnce => Box::new(AtOnce(gc.with_clock(how.meter))),
         Collecting::InSteps { trigger, units } => {
-            let gc = Incremental::over(gc.with_clock(Nanoseconds(Instant::now())));
+            let gc = Incremental::over(gc.with_clock(how.meter));
             let trigger = Amount {
                 objects: u64::MAX,
                 bytes: trigger,
@@ -136,11 +137,15 @@ fn over<'m, S: Counts + Stepwise + 'm>(gc: Collector<'m, S>, collecting: Collect
                 },
             ))
         }
-        Collecting::TwoGenerations { .. } => generations(gc),
+        Collecting::TwoGenerations { young_bytes, .. } => generations(gc, young_bytes, how.meter),
     }
 }
 
-fn generations<'m, S: Counts + OneByOne + 'm>(gc: Collector<'m, S>) -> Boxed<'m> {
-    let gc = gc.with_clock(Nanoseconds(Instant::now()));
-    Box::new(TwoGenerations(Generational::over(gc)))
+fn generations<'m, S: Counts + OneByOne + 'm>(
+    gc: Collector<'m, S>,
+    young_bytes: u64,
+    meter: &'m Meter,
+) -> Boxed<'m> {
+    let gc = Generational::over(gc.with_clock(meter));
+    Box::new(TwoGenerations(gc, young_bytes))
 }

@@ -5,12 +5,14 @@ use std::fmt;
 use std::io::Write;
 use std::time::Instant;
 
+use surefit_core::Refused;
 use surefit_gc::Object;
 
 use crate::classes::{ClassId, Classes, Element, MethodId, OBJECT};
 use crate::heap::Heap;
 use crate::stop::{Refusal, Trap};
 use crate::threads::{Frame, Threads};
+use crate::watch::Watch;
 use crate::world::{ARRAY_HEADER, Shape, Slot, ThreadRoots, World};
 
 /// Slots of the stack: of all frames of the main thread together.
@@ -50,6 +52,8 @@ impl fmt::Debug for Output<'_> {
 /// A machine that runs one program.
 pub(crate) struct Vm<'v> {
     pub(crate) heap: &'v mut dyn Heap,
+    /// What notes each allocation, if anything does.
+    watch: Option<&'v mut Watch>,
     pub(crate) world: World,
     pub(crate) classes: Classes<'v>,
     /// Those of the running thread.
@@ -78,11 +82,13 @@ impl<'v> Vm<'v> {
     /// A machine with the classes that it needs itself.
     pub(crate) fn new(
         heap: &'v mut dyn Heap,
+        watch: Option<&'v mut Watch>,
         classes: Classes<'v>,
         output: Output<'v>,
     ) -> Result<Self, Trap> {
         let mut vm = Self {
             heap,
+            watch,
             world: World {
                 stack: vec![Slot::default(); STACK],
                 threads: vec![ThreadRoots::default()],
@@ -128,8 +134,7 @@ impl<'v> Vm<'v> {
         };
         let no_room = self.load("java/lang/OutOfMemoryError")?;
         let bytes = self.classes.get(no_room).words as usize * 4;
-        let object = self.heap.alloc(&mut self.world, bytes);
-        let object = object.map_err(Refusal::NoRoom)?;
+        let object = self.ask(bytes).map_err(Refusal::NoRoom)?;
         self.heap.store_data(object, 0, no_room);
         self.world.constants.push(object);
         self.known.no_room = Some(object);
@@ -160,9 +165,17 @@ impl<'v> Vm<'v> {
         self.heap.load(object, 0)
     }
 
+    /// Asks the heap for an object of so many bytes.
+    fn ask(&mut self, bytes: usize) -> Result<Object, Refused> {
+        match &mut self.watch {
+            None => self.heap.alloc(&mut self.world, bytes),
+            Some(watch) => watch.alloc(self.heap, &mut self.world, bytes),
+        }
+    }
+
     /// Allocates an object of so many bytes, with its header.
     fn alloc(&mut self, class: ClassId, bytes: usize) -> Result<Object, Trap> {
-        match self.heap.alloc(&mut self.world, bytes) {
+        match self.ask(bytes) {
             Ok(object) => {
                 self.heap.store_data(object, 0, class);
                 Ok(object)

@@ -131,8 +131,14 @@ fn every_collector_runs_a_program_that_fills_its_heap() {
         trigger: 512 << 10,
         units: 512,
     };
-    let generations = Collecting::TwoGenerations { nursery: 0 };
-    let nursery = Collecting::TwoGenerations { nursery: 64 << 10 };
+    let generations = Collecting::TwoGenerations {
+        nursery: 0,
+        young_bytes: u64::MAX,
+    };
+    let nursery = Collecting::TwoGenerations {
+        nursery: 64 << 10,
+        young_bytes: u64::MAX,
+    };
     for (space, collecting) in [
         (usual(), Collecting::AtOnce),
         (usual(), steps),
@@ -198,7 +204,10 @@ fn the_smallest_heap_of_threads_that_wait_for_one_that_found_no_room() {
 fn the_smallest_heap_is_searched_with_the_collector_of_each_size() {
     let program = programs();
     let compact_fit = Space::CompactFit(Box::new(CompactFit::CONFIG));
-    let nursery = |bytes| Collecting::TwoGenerations { nursery: bytes / 8 };
+    let nursery = |bytes| Collecting::TwoGenerations {
+        nursery: bytes / 8,
+        young_bytes: u64::MAX,
+    };
     let steps = |bytes| Collecting::InSteps {
         trigger: bytes as u64 / 2,
         units: 1024,

@@ -1,8 +1,8 @@
-//! What the program needs of any collector: the one that stops the program, the one that works in
-//! steps, and the one with two generations.
+//! What the program needs of either collector: the one that stops the program, and the one that
+//! works in steps.
 #![deny(unsafe_code)]
 
-use surefit_gc::{Clock, Collector, Generational, Incremental, Object, OneByOne, Space, Stepwise};
+use surefit_gc::{Clock, Collector, Incremental, Object, Space, Stepwise};
 
 /// Objects, as the program uses them.
 pub(super) trait Heap {
@@ -23,9 +23,6 @@ pub(super) trait Heap {
 
     /// Writes a word that never holds one.
     fn store_data(&mut self, object: Object, word: u32, value: u32);
-
-    /// An object refers to another beside the heap from here on.
-    fn refer_beside(&mut self, _from: Object, _to: Object) {}
 }
 
 impl<S: Space, K: Clock> Heap for Collector<'_, S, K> {
@@ -87,41 +84,5 @@ impl<S: Stepwise, K: Clock> Heap for Incremental<'_, S, K> {
     #[inline]
     fn store_data(&mut self, object: Object, word: u32, value: u32) {
         self.store_data(object, word, value);
-    }
-}
-
-impl<S: OneByOne, K: Clock> Heap for Generational<'_, S, K> {
-    #[inline]
-    fn contains(&self, object: Object) -> bool {
-        self.contains(object)
-    }
-
-    #[inline]
-    fn upgrade(&mut self, object: Object) -> bool {
-        self.contains(object)
-    }
-
-    #[inline]
-    fn forget(&mut self, _: Object) {}
-
-    #[inline]
-    fn load(&self, object: Object, word: u32) -> u32 {
-        Collector::load(self, object, word)
-    }
-
-    #[inline]
-    fn store(&mut self, object: Object, word: u32, to: Option<Object>) {
-        self.store(object, word, to);
-    }
-
-    #[inline]
-    fn store_data(&mut self, object: Object, word: u32, value: u32) {
-        self.store_data(object, word, value);
-    }
-
-    fn refer_beside(&mut self, from: Object, to: Object) {
-        if !self.is_old(to) {
-            self.remember(from);
-        }
     }
 }

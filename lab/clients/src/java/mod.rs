@@ -28,9 +28,6 @@
 //! | `heap` | what the program needs of any collector |
 //! | `scheduled` | one replay on the collector that works in steps, under a schedule |
 //! | `log` | its clock, which notes when the collector worked |
-//! | `managed` | one replay under any of the three collectors, with its two times |
-//! | `managing` | what such a replay asks of a collector |
-//! | `meter` | its clock, which adds up what the collector took |
 //!
 //! # Departures
 //! Thread stacks are not objects here; what they refer to is among the recorded roots. References
@@ -44,9 +41,6 @@
 mod clock;
 mod heap;
 mod log;
-mod managed;
-mod managing;
-mod meter;
 mod min_heap;
 mod mutator;
 mod outcome;
@@ -61,8 +55,6 @@ mod tests;
 
 pub use clock::Clocking;
 pub use log::Timing;
-pub use managed::{Collecting, Home, Managed};
-pub use managing::OFFERED;
 pub use min_heap::{MinHeap, least_heap, min_heap};
 pub use outcome::{Collected, FirstFreed, Moves, Outcome, Sample, Stopped, Times, completed};
 pub use program::Program;

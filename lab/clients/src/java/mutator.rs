@@ -179,12 +179,11 @@ impl Mutator {
         }
         self.forget_beside(gc, from);
         let found = |&&to: &&u32| {
-            let target = self.find(gc, to);
-            match target {
-                Some(target) => gc.refer_beside(object, target),
-                None => freed(Freed { from, to }),
+            let is_found = self.find(gc, to).is_some();
+            if !is_found {
+                freed(Freed { from, to });
             }
-            target.is_some()
+            is_found
         };
         let class_level: Vec<_> = change.class_level.iter().filter(found).copied().collect();
         if !class_level.is_empty() {

@@ -1,7 +1,6 @@
 //! Replays against a naive model, and recordings that must be rejected.
 
 mod judge;
-mod managed;
 mod recording;
 mod scheduled;
 

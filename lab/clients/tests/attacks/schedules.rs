@@ -2,10 +2,7 @@
 
 use std::mem::MaybeUninit;
 
-use surefit_clients::java::{
-    Collecting, Finds, Home, Lists, Managed, Scheduled, Stepped, Timing, least_heap,
-};
-use surefit_freelist::When;
+use surefit_clients::java::{Scheduled, Stepped, Timing, least_heap};
 use surefit_gc::CompactFit;
 use surefit_gc::schedule::{Amount, ByTime, ByWork, Quanta, Schedule};
 
@@ -77,60 +74,4 @@ fn a_replay_under_any_schedule_ends_in_a_region_of_any_length() {
         }
     }
     assert!(completed > 30, "{completed}");
-}
-
-/// Collectors with the least and the greatest numbers.
-fn any_collectors() -> Vec<Collecting> {
-    let mut collectors = vec![Collecting::AtOnce];
-    for any in [0, 1, 4096, u64::MAX] {
-        collectors.push(Collecting::TwoGenerations { young_bytes: any });
-        collectors.extend([0, 1, u64::MAX].map(|units| Collecting::InSteps {
-            trigger: any,
-            units,
-        }));
-    }
-    collectors
-}
-
-#[test]
-fn a_replay_under_any_collector_ends_in_a_region_of_any_length() {
-    let (bytes, mut region) = (recorded(), vec![MaybeUninit::uninit(); 1 << 19]);
-    let program = program(&bytes);
-    let mut completed = 0;
-    for (nth, collecting) in any_collectors().into_iter().enumerate() {
-        let lists = Lists::usual(Finds::ALL[nth % 3], [When::Immediate, When::Never][nth % 2]);
-        for length in [0, 1, 63, 20_000, 1 << 19] {
-            let replayed = collecting.replay(lists, &program, &mut region[..length], nth % 5 == 0);
-            completed += u32::from(replayed.is_some());
-        }
-    }
-    assert!(completed > 10, "{completed}");
-    let most = Managed {
-        allocation_ns: u64::MAX,
-        collection_ns: 1,
-        ..Managed::default()
-    };
-    assert_eq!(most.management_ns(), u64::MAX);
-}
-
-#[test]
-fn a_replay_in_any_home_ends_in_a_region_of_any_length() {
-    let (bytes, mut region) = (recorded(), vec![MaybeUninit::uninit(); 1 << 20]);
-    let program = program(&bytes);
-    let nurseries = [0, 1, 4 << 10, 1 << 19, usize::MAX].map(|bytes| Home::Nursery { bytes });
-    let lists = Home::Lists(Lists::usual(Finds::Bitmap, When::Deferred));
-    let mut completed = 0;
-    for home in nurseries.into_iter().chain([lists, Home::CompactFit]) {
-        for (length, young) in [
-            (0, 0),
-            (63, 1),
-            (20_000, 0),
-            (1 << 20, 1 << 14),
-            (1 << 20, u64::MAX),
-        ] {
-            let replayed = home.replay(&program, &mut region[..length], young, young == 0);
-            completed += u32::from(replayed.is_some());
-        }
-    }
-    assert!(completed > 10, "{completed}");
 }

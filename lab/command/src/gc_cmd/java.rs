@@ -71,9 +71,13 @@ impl When {
                 trigger: heap_bytes as u64 / 2,
                 units: 1024,
             },
-            Self::Generations => Collecting::TwoGenerations { nursery: 0 },
+            Self::Generations => Collecting::TwoGenerations {
+                nursery: 0,
+                young_bytes: u64::MAX,
+            },
             Self::Nursery => Collecting::TwoGenerations {
                 nursery: heap_bytes / 8,
+                young_bytes: u64::MAX,
             },
         }
     }

@@ -312,7 +312,8 @@ fn what_an_experiment_cannot_use_is_refused() {
         (["predict", "--rounds=3"], "rounds"),
         (["figure-11", "gen:vi"], "hummingbird-paper"),
         (["figure-11", "bundled:vi"], "emacs"),
-        (["gc-lists", "x.sft"], ".sfg"),
+        (["gc-mmu", "x.sft"], ".sfg"),
+        (["gc-lists", "x.sfg"], "traces"),
     ] {
         let output = experiments().args(args).output();
         let line = error_line(&output.expect("the command runs"), 2);

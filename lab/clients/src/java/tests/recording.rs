@@ -94,15 +94,6 @@ impl Recording {
         self.end(roots, dead);
     }
 
-    /// A walk in which a static field of the class, which is beside the heap, refers to an object.
-    pub(super) fn walk_beside(&mut self, to: u32) {
-        self.begin();
-        self.bytes.extend(b"E\x01\x01");
-        self.number(0x1000_0000);
-        self.number(u64::from(to - 1) << 1);
-        self.end(&[], &[]);
-    }
-
     /// A walk that finds an object again.
     pub(super) fn revive(&mut self, id: u32) {
         self.begin();

@@ -1,7 +1,8 @@
 //! What was noted of a program: the sizes of free chunks after each collection.
 
-use surefit_clients::java::{Collected, Finds, Outcome};
+use surefit_clients::java::Finds;
 use surefit_freelist::When;
+use surefit_vm::{Collected, Watched};
 
 use crate::shared::merges::MERGES;
 use crate::shared::thesis::systems::System;
@@ -44,7 +45,7 @@ pub(super) struct Sizes {
 }
 
 impl Sizes {
-    pub(super) fn new(system: System, outcome: &Outcome) -> Self {
+    pub(super) fn new(system: System, outcome: &Watched) -> Self {
         let sizes = |collected: &Collected| collected.free_sizes.clone();
         Self {
             system,

@@ -15,7 +15,7 @@ mod claims;
 mod found;
 
 use anyhow::Result;
-use surefit_clients::java::Options;
+use surefit_vm::Watching;
 
 use self::claims::all as claims;
 use self::found::{ENDS, Found, LARGE, SMALL, Sizes, all_systems};
@@ -23,14 +23,14 @@ use crate::kit::{Axis, Cell, Column, Entry, Plot, Report, Request, Series, Table
 use crate::shared::merges::merges_name;
 use crate::shared::thesis::collecting::{self, collecting};
 use crate::shared::thesis::heaps::outcome;
-use crate::shared::thesis::recorded::{self, Recorded};
+use crate::shared::thesis::java::{self, Java};
 use crate::shared::thesis::systems::{self, System};
 
 /// This experiment.
 pub(crate) const ENTRY: Entry = Entry {
     name: "gc-free-chunks",
-    about: "Sizes of free chunks after each collection of recorded Java programs",
-    takes_traces: true,
+    about: "Sizes of free chunks after each collection of Java programs",
+    takes_traces: false,
     takes_rounds: false,
     run,
 };
@@ -55,28 +55,28 @@ fn run(request: &Request) -> Result<Report> {
             .to_owned(),
     ];
     let mut all = Vec::new();
-    for recorded in recorded::all(request)? {
-        all.push(add(&mut report, &recorded?)?);
+    for java in java::all(request) {
+        all.push(add(&mut report, &java)?);
     }
     report.claims = claims(&all);
     let names: Vec<_> = all.iter().map(|found| found.name.as_str()).collect();
-    report.notes.extend(recorded::missing(&names));
+    report.notes.extend(java::missing(&names));
     Ok(report)
 }
 
 /// Measures a program, and adds its tables and plots.
-fn add(report: &mut Report, recorded: &Recorded) -> Result<Found> {
-    let options = Options {
+fn add(report: &mut Report, java: &Java) -> Result<Found> {
+    let watching = Watching {
         free_sizes: true,
-        ..Options::default()
+        ..Watching::default()
     };
-    let heap = collecting(recorded)?;
+    let heap = collecting(java)?;
     let mut found = Found {
-        name: recorded.name.clone(),
+        name: java.name.to_owned(),
         sizes: Vec::new(),
     };
     for system in all_systems() {
-        let outcome = outcome(recorded, system, heap.bytes(), options)?;
+        let outcome = outcome(java, system, heap.bytes(), watching)?;
         found
             .sizes
             .extend(outcome.map(|outcome| Sizes::new(system, &outcome)));

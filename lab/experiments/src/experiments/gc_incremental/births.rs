@@ -3,13 +3,15 @@
 #![deny(unsafe_code)]
 
 use anyhow::Result;
-use surefit_clients::java::{Finds, Home, Lists, Managed};
+use surefit_clients::java::{Finds, Lists};
 use surefit_freelist::When;
+use surefit_gc::CompactFit;
 use surefit_os::Reservation;
+use surefit_vm::{Collecting, Space, Watched, Watching};
 
 use super::plan::Plan;
 use super::ratios::{geometric_mean, over};
-use crate::shared::thesis::recorded::Recorded;
+use crate::shared::thesis::java::Java;
 
 /// Where objects are born.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,15 +32,22 @@ impl Born {
         }
     }
 
-    /// The nursery has half more than the young bytes: a recording's walks come now and then, and
-    /// it is emptied at one.
-    const fn home(self, young_bytes: u64) -> Home {
+    fn space(self) -> Space {
         match self {
-            Self::Lists => Home::Lists(Lists::usual(Finds::Bitmap, When::Immediate)),
-            Self::CompactFit => Home::CompactFit,
-            Self::Nursery => Home::Nursery {
-                bytes: (young_bytes + young_bytes / 2) as usize,
-            },
+            Self::Lists => Space::Segregated(Lists::usual(Finds::Bitmap, When::Immediate)),
+            Self::CompactFit | Self::Nursery => Space::CompactFit(Box::new(CompactFit::CONFIG)),
+        }
+    }
+
+    /// The nursery has half more than the young bytes: headers lie in it too.
+    const fn collecting(self, young_bytes: u64) -> Collecting {
+        let nursery = match self {
+            Self::Lists | Self::CompactFit => 0,
+            Self::Nursery => (young_bytes + young_bytes / 2) as usize,
+        };
+        Collecting::TwoGenerations {
+            nursery,
+            young_bytes,
         }
     }
 }
@@ -51,12 +60,12 @@ pub(super) struct Births {
     /// Bytes at which the young generation is collected.
     pub(super) young_bytes: u64,
     /// Round by round; none if the program did not complete. Only their times differ.
-    pub(super) rounds: Vec<Managed>,
+    pub(super) rounds: Vec<Watched>,
 }
 
 impl Births {
     fn ns(&self) -> Vec<f64> {
-        let ns = |round: &Managed| round.management_ns() as f64;
+        let ns = |round: &Watched| round.management_ns() as f64;
         self.rounds.iter().map(ns).collect()
     }
 }
@@ -81,7 +90,12 @@ pub(super) fn over_nursery(all: &[Births], base: Born) -> Vec<f64> {
 ///
 /// # Errors
 /// The system gives no memory.
-pub(super) fn measure(recorded: &Recorded, smallest: usize, plan: &Plan) -> Result<Vec<Births>> {
+pub(super) fn measure(java: &Java, smallest: usize, plan: &Plan) -> Result<Vec<Births>> {
+    let watching = Watching {
+        clocked: true,
+        ..Watching::default()
+    };
+    let watching = watching.with_two_ends();
     let mut all = Vec::new();
     for &multiple in &plan.births {
         let bytes = (multiple * smallest as f64) as usize;
@@ -97,10 +111,9 @@ pub(super) fn measure(recorded: &Recorded, smallest: usize, plan: &Plan) -> Resu
         let mut births = Born::ALL.map(start);
         for _ in 0..plan.rounds {
             for one in &mut births {
-                let home = one.born.home(young_bytes);
-                let program = &recorded.program;
-                one.rounds
-                    .extend(home.replay(program, region.memory(), young_bytes, true));
+                let (space, collecting) = (one.born.space(), one.born.collecting(young_bytes));
+                let found = java.watched(&space, collecting, watching, region.memory())?;
+                one.rounds.extend(found);
             }
         }
         all.extend(births);
@@ -110,22 +123,22 @@ pub(super) fn measure(recorded: &Recorded, smallest: usize, plan: &Plan) -> Resu
 
 #[cfg(test)]
 pub(super) mod tests {
-    use surefit_clients::java::Managed;
+    use surefit_vm::Watched;
 
     use super::{Births, Born, over_nursery};
 
     /// Two heaps and three rounds of made-up times.
     pub(crate) fn made(of: impl Fn(Born) -> u64) -> Vec<Births> {
         let all = Born::ALL.into_iter().flat_map(|born| {
-            let round = Managed {
+            let round = Watched {
                 allocation_ns: of(born),
-                ..Managed::default()
+                ..Watched::default()
             };
             [2.0, 3.0].map(|multiple| Births {
                 born,
                 multiple,
                 young_bytes: 100,
-                rounds: vec![round; 3],
+                rounds: vec![round.clone(); 3],
             })
         });
         all.collect()

@@ -38,12 +38,13 @@ fn nursery_pays(found: &[Found], base: Born) -> Claim {
         let verdict = Ratio::of(&rounds).and_then(Verdict::is_greater);
         OnProgram::timed(one.name.clone(), verdict, &rounds)
     };
+    let found = found.iter();
     Claim::that(format!("a nursery pays, beside: {}", base.name()))
         .ours_alone()
         .papers("none: ours")
         .ours(format!("{} ÷ nursery, heap management time", base.name()))
         .over(
-            found.iter().map(on).collect::<Vec<_>>(),
+            found.filter(|one| !one.births.is_empty()).map(on).collect::<Vec<_>>(),
             "by over 3 % in every round, over all heaps in which both complete; nothing is decided if rounds disagree",
         )
 }

@@ -1,16 +1,17 @@
 //! All collectors and lookups in heaps of all sizes, in interleaved rounds.
 #![deny(unsafe_code)]
 
-use anyhow::{Result, bail};
-use surefit_clients::java::{Collecting, Finds, Lists, Managed, Program, least_heap};
+use anyhow::{Context, Result, bail};
+use surefit_clients::java::{Finds, Lists};
 use surefit_freelist::When;
 use surefit_os::Reservation;
+use surefit_vm::{Collecting, Space, Watched, Watching};
 
 use super::pace::{LATE, in_steps, two_generations};
 use super::plan::Plan;
 use super::ratios::{geometric_mean, over};
-use crate::shared::thesis::recorded::Recorded;
-use surefit_measure::collector::graphs::Region;
+use crate::shared::thesis::heaps::least;
+use crate::shared::thesis::java::Java;
 
 /// A collector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,13 +47,13 @@ pub(super) struct Timed {
     pub(super) finds: Finds,
     pub(super) multiple: f64,
     /// Round by round; none if the program did not complete. Only their times differ.
-    pub(super) rounds: Vec<Managed>,
+    pub(super) rounds: Vec<Watched>,
 }
 
 impl Timed {
     /// Nanoseconds, round by round.
     pub(super) fn ns(&self, what: What) -> Vec<f64> {
-        let ns = |round: &Managed| match what {
+        let ns = |round: &Watched| match what {
             What::Allocation => round.allocation_ns as f64,
             What::Management => round.management_ns() as f64,
         };
@@ -123,7 +124,7 @@ impl Measured {
         &self,
         kind: Kind,
         finds: Finds,
-        of: impl Fn(&Managed) -> u64,
+        of: impl Fn(&Watched) -> u64,
     ) -> Option<f64> {
         let of_kind = |one: &&Timed| one.kind == kind && one.finds == finds && one.collects();
         let all = self.timed.iter().filter(of_kind);
@@ -135,32 +136,52 @@ impl Measured {
     }
 }
 
+/// One run over lists of the thesis's usual number, with a tree as the last one and another place
+/// for large objects.
+///
+/// # Errors
+/// The system gives no memory.
+fn run(
+    java: &Java,
+    lists: Lists,
+    collecting: Collecting,
+    clocked: bool,
+    region: &mut Reservation,
+) -> Result<Option<Watched>> {
+    let watching = Watching {
+        clocked,
+        ..Watching::default()
+    };
+    let space = Space::Segregated(lists);
+    java.watched(
+        &space,
+        collecting,
+        watching.with_two_ends(),
+        region.memory(),
+    )
+}
+
 /// Measures a program with one coalescing.
 ///
 /// # Errors
 /// The system gives no memory; no heap is large enough.
-pub(super) fn measure(recorded: &Recorded, merges: When, plan: &Plan) -> Result<Measured> {
-    let (program, table) = (&recorded.program, Lists::usual(Finds::NextHitTable, merges));
-    let least = program.most_live().bytes as usize;
-    let memory = |bytes: usize| Region::new(bytes).ok();
-    let found = least_heap(least, plan.open, memory, |region| {
-        Collecting::AtOnce
-            .replay(table, program, region, false)
-            .is_some()
-    });
-    let Some(found) = found else {
-        bail!("{}: completes in no heap", recorded.name);
-    };
+pub(super) fn measure(java: &Java, merges: When, plan: &Plan) -> Result<Measured> {
+    let table = Lists::usual(Finds::NextHitTable, merges);
+    let found = least(|bytes| {
+        let mut region = Reservation::new(bytes)?;
+        Ok(run(java, table, Collecting::AtOnce, false, &mut region)?.is_some())
+    })?;
+    let found = found.with_context(|| format!("{}: completes in no heap", java.name))?;
     let mut measured = Measured {
         merges,
-        smallest: found.bytes,
+        smallest: found,
         timed: Vec::new(),
     };
-    let smallest = smallest_late(recorded, table, found.bytes)?;
+    let smallest = smallest_late(java, table, found)?;
     for &multiple in &plan.multiples {
-        let bytes = (multiple * found.bytes as f64) as usize;
-        if let Some(heap) = late(program, table, bytes)? {
-            let timed = in_heap(program, merges, bytes, (&smallest, &heap), plan.rounds)?;
+        let bytes = (multiple * found as f64) as usize;
+        if let Some(heap) = late(java, table, bytes)? {
+            let timed = in_heap(java, merges, bytes, (&smallest, &heap), plan.rounds)?;
             let timed = timed.into_iter().map(|one| Timed { multiple, ..one });
             measured.timed.extend(timed);
         }
@@ -170,28 +191,27 @@ pub(super) fn measure(recorded: &Recorded, merges: When, plan: &Plan) -> Result<
 
 /// What the smallest heap holds, or one that is a little larger: freed one by one, chunks lie
 /// elsewhere in the lists than after a sweep, and the smallest may be too small then.
-fn smallest_late(recorded: &Recorded, lists: Lists, smallest: usize) -> Result<Managed> {
+fn smallest_late(java: &Java, lists: Lists, smallest: usize) -> Result<Watched> {
     for more in [0, 5, 10, 20] {
-        let found = late(&recorded.program, lists, smallest + smallest / 100 * more)?;
-        if let Some(managed) = found {
-            return Ok(managed);
+        let found = late(java, lists, smallest + smallest / 100 * more)?;
+        if let Some(watched) = found {
+            return Ok(watched);
         }
     }
-    bail!("{}: does not complete in steps", recorded.name)
+    bail!("{}: does not complete in steps", java.name)
 }
 
 /// What a heap holds, and what a cycle works there.
-fn late(program: &Program, lists: Lists, bytes: usize) -> Result<Option<Managed>> {
-    let mut region = Reservation::new(bytes)?;
-    Ok(LATE.replay(lists, program, region.memory(), false))
+fn late(java: &Java, lists: Lists, bytes: usize) -> Result<Option<Watched>> {
+    run(java, lists, LATE, false, &mut Reservation::new(bytes)?)
 }
 
 /// All collectors and lookups in one heap, in interleaved rounds.
 fn in_heap(
-    program: &Program,
+    java: &Java,
     merges: When,
     bytes: usize,
-    (smallest, heap): (&Managed, &Managed),
+    (smallest, heap): (&Watched, &Watched),
     rounds: u32,
 ) -> Result<Vec<Timed>> {
     let mut region = Reservation::new(bytes)?;
@@ -214,8 +234,7 @@ fn in_heap(
                 Kind::TwoGenerations => two_generations(smallest, heap),
             };
             let lists = Lists::usual(one.finds, merges);
-            one.rounds
-                .extend(how.replay(lists, program, region.memory(), true));
+            one.rounds.extend(run(java, lists, how, true, &mut region)?);
         }
     }
     Ok(timed)
@@ -223,8 +242,9 @@ fn in_heap(
 
 #[cfg(test)]
 pub(super) mod tests {
-    use surefit_clients::java::{Finds, Managed};
+    use surefit_clients::java::Finds;
     use surefit_freelist::When;
+    use surefit_vm::Watched;
 
     use super::{Kind, Measured, Timed, What};
 
@@ -235,10 +255,10 @@ pub(super) mod tests {
             .flat_map(|kind| Finds::ALL.map(|finds| (kind, finds)));
         let timed = all.flat_map(|(kind, finds)| {
             let (allocation_ns, collection_ns) = of(kind, finds);
-            let mut round = Managed {
+            let mut round = Watched {
                 allocation_ns,
                 collection_ns,
-                ..Managed::default()
+                ..Watched::default()
             };
             round.totals.collections = 2;
             round.totals.allocations = 100;
@@ -246,7 +266,7 @@ pub(super) mod tests {
                 kind,
                 finds,
                 multiple,
-                rounds: vec![round; 3],
+                rounds: vec![round.clone(); 3],
             })
         });
         Measured {

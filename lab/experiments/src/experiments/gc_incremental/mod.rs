@@ -3,7 +3,7 @@
 //! a nursery is worth to two generations.
 //!
 //! ```text
-//! programs     recordings of Java programs, replayed whole
+//! programs     Java programs on a Java machine; for promotion, recordings of others, which say what lives
 //! spaces       256 lists, found by a walk of the heads, by the table, by a bitmap; merged late or at once
 //! collectors   at once; in steps, by work; two generations, for which nothing moves
 //! heaps        1.25, 1.5 and 2 times the smallest, at once, for each coalescing
@@ -49,7 +49,7 @@ use self::found::Found;
 use self::plan::Plan;
 use crate::kit::{Entry, Report, Request, papers};
 use crate::shared::merges::merges_name;
-use crate::shared::thesis::recorded;
+use crate::shared::thesis::{java, recorded};
 use surefit_measure::progress::Progress;
 
 /// This experiment.
@@ -63,43 +63,51 @@ pub(crate) const ENTRY: Entry = Entry {
 
 const SOURCE: &str = papers::of_the_thesis!("its predictions and its outlook");
 
-/// The only program of a quick run, unless others are given: the smallest.
+/// The only recording of a quick run, unless others are given: the smallest.
 const QUICK: &str = "bundled:mtrt";
 
 fn run(request: &Request) -> Result<Report> {
     let plan = Plan::of(request);
+    let mut found = Vec::new();
+    let none = |name: &str| Found {
+        name: name.to_owned(),
+        measured: Vec::new(),
+        promotions: Vec::new(),
+        births: Vec::new(),
+    };
+    let programs = if request.files.is_empty() {
+        java::all(request)
+    } else {
+        Vec::new()
+    };
+    for java in programs {
+        let progress = Progress::new(plan.merges.len() as u64 + 1);
+        let mut one = none(java.name);
+        for &merges in &plan.merges {
+            one.measured
+                .push(collectors::measure(&java, merges, &plan)?);
+            progress.step(java.name, "run", &merges_name(merges));
+        }
+        if let Some(first) = one.measured.first() {
+            one.births = births::measure(&java, first.smallest, &plan)?;
+            progress.step(java.name, "born", &"in lists, in pages, in a nursery");
+        }
+        progress.finish();
+        found.push(one);
+    }
     let mut request = request.clone();
     if request.quick && request.files.is_empty() {
         request.files.push(QUICK.into());
     }
-    let mut found = Vec::new();
     for recorded in recorded::all(&request)? {
         let recorded = recorded?;
-        let parts = plan.merges.len() + plan.nurseries.len() + 1;
-        let progress = Progress::new(parts as u64);
-        let mut one = Found {
-            name: recorded.name.clone(),
-            measured: Vec::new(),
-            promotions: Vec::new(),
-            births: Vec::new(),
-        };
-        for &merges in &plan.merges {
-            one.measured
-                .push(collectors::measure(&recorded, merges, &plan)?);
-            progress.step(&recorded.name, "replayed", &merges_name(merges));
-        }
+        let progress = Progress::new(plan.nurseries.len() as u64);
+        let mut one = none(&recorded.name);
         for &nursery in &plan.nurseries {
             one.promotions
                 .extend(promotions::measure(&recorded, nursery, &plan)?);
-            progress.step(
-                &recorded.name,
-                "promoted",
-                &format!("{} KiB", nursery >> 10),
-            );
-        }
-        if let Some(first) = one.measured.first() {
-            one.births = births::measure(&recorded, first.smallest, &plan)?;
-            progress.step(&recorded.name, "born", &"in lists, in pages, in a nursery");
+            let words = format!("{} KiB", nursery >> 10);
+            progress.step(&recorded.name, "promoted", &words);
         }
         progress.finish();
         found.push(one);
@@ -126,17 +134,17 @@ fn setting() -> Vec<String> {
          once, with the same coalescing.",
         "In steps: a cycle begins when half of what the heap has above the live bytes is used; after every 4 KiB that are \
          allocated the collector works so much that the cycle ends before the other half is used.",
-        "Two generations: marks stay, nothing moves. The young one is collected at the first walk at which it has a quarter \
-         of the heap's room, and when a request finds no room; all, when that frees too little.",
-        "Promotion: an old space behind a nursery, 1.25 times the smallest heap for it and more. The nursery is emptied at the \
+        "Two generations: marks stay, nothing moves. The young one is collected when it has a quarter of the heap's \
+         room, and when a request finds no room; all, when that frees too little.",
+        "Promotion: recordings of Java programs, not those of the machine: an old space behind a nursery, 1.25 times the smallest heap for it and more. The nursery is emptied at the \
          first walk of the recording at which it is full: there the recording says exactly what lives. Objects from 4 KiB \
          on are born old.",
         "Births: heaps in multiples of the smallest, immediate coalescing. Each has its nursery, its bits and its tables \
-         within these bytes. The young generation is collected at the first walk at which it has a quarter of what the heap \
-         has beyond the smallest, and when a request finds no room. The nursery has half more than that, headers included.",
-        "Processor time, in interleaved rounds; allocation by batches between two walks of the recording, less the same \
-         without allocating; updates of the table included; the clock's own cost is taken off. The write barrier is not in \
-         these times.",
+         within these bytes. The young generation is collected when it has a quarter of what the heap has beyond the smallest, \
+         and when a request finds no room. The nursery has half more than that, headers included.",
+        "Times of the machine while it interprets, in interleaved rounds: the clock is read before and after each allocation; \
+         its own cost is taken off. Clearing an object and updates of the table belong to its allocation, the write barrier \
+         does not. Promotion: processor time.",
     ]
     .map(str::to_owned)
     .to_vec()
@@ -144,8 +152,6 @@ fn setting() -> Vec<String> {
 
 fn notes() -> Vec<String> {
     [
-        "All that a recording allocated since its last walk is a root until the next: it floats, and two generations call it \
-         old if a collection falls between.",
         "A promotion is its search for a chunk, the update of the lists, the clearing of the object, its live bit and its copy; \
          in order of size, sorting too. Marking is none of it, nor are collections of the old space. An \
          old space that was never collected is a single chunk, in the last list: the walk visits all heads.",

@@ -6,7 +6,7 @@
 //! ```
 #![deny(unsafe_code)]
 
-use surefit_clients::java::{Collecting, Managed, OFFERED};
+use surefit_vm::{Collecting, OFFERED, Watched};
 
 /// In steps, but no cycle begins before a request finds no room: this tells what lives and what a
 /// cycle works.
@@ -18,7 +18,7 @@ pub(super) const LATE: Collecting = Collecting::InSteps {
 /// The pace in a heap: M is the most that the smallest heap ever held, A half of what this one held
 /// above it, or a sixteenth of all; a cycle works at most as much as any did at once, and a quarter
 /// more.
-pub(super) fn in_steps(smallest: &Managed, heap: &Managed) -> Collecting {
+pub(super) fn in_steps(smallest: &Watched, heap: &Watched) -> Collecting {
     let (live, room) = (smallest.most_occupied, heap.most_occupied);
     let half = (room.saturating_sub(live) / 2).max(room / 16).max(1);
     let work = smallest.largest_cycle.max(heap.largest_cycle);
@@ -29,22 +29,23 @@ pub(super) fn in_steps(smallest: &Managed, heap: &Managed) -> Collecting {
 }
 
 /// The young generation may have a quarter of what the heap has above the live bytes.
-pub(super) const fn two_generations(smallest: &Managed, heap: &Managed) -> Collecting {
+pub(super) const fn two_generations(smallest: &Watched, heap: &Watched) -> Collecting {
     let above = heap.most_occupied.saturating_sub(smallest.most_occupied);
     Collecting::TwoGenerations {
+        nursery: 0,
         young_bytes: above / 4,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Collecting, Managed, in_steps, two_generations};
+    use super::{Collecting, Watched, in_steps, two_generations};
 
-    fn managed(most_occupied: u64, largest_cycle: u64) -> Managed {
-        Managed {
+    fn managed(most_occupied: u64, largest_cycle: u64) -> Watched {
+        Watched {
             most_occupied,
             largest_cycle,
-            ..Managed::default()
+            ..Watched::default()
         }
     }
 
@@ -58,6 +59,7 @@ mod tests {
         assert_eq!(
             two_generations(&smallest, &heap),
             Collecting::TwoGenerations {
+                nursery: 0,
                 young_bytes: 20_480
             }
         );

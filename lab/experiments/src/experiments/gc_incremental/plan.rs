@@ -1,7 +1,6 @@
 //! What is measured, and how often.
 #![deny(unsafe_code)]
 
-use surefit_clients::java::MinHeap;
 use surefit_freelist::When;
 
 use crate::kit::Request;
@@ -17,8 +16,6 @@ pub(super) struct Plan {
     /// Heaps for two generations, in multiples of the smallest.
     pub(super) births: Vec<f64>,
     pub(super) rounds: u32,
-    /// How far a smallest heap may be from what is found, in bytes.
-    pub(super) open: fn(usize) -> usize,
 }
 
 impl Plan {
@@ -27,14 +24,10 @@ impl Plan {
         let first = |all: usize| if is_quick { 1 } else { all };
         Self {
             merges: [When::Immediate, When::Deferred][..first(2)].to_vec(),
-            multiples: [1.5, 1.25, 2.0][..first(3)].to_vec(),
+            multiples: [1.5, 2.0][..first(2)].to_vec(),
             nurseries: [64 << 10, 256 << 10][..first(2)].to_vec(),
             births: [2.0, 3.0][..first(2)].to_vec(),
-            rounds: request.rounds.unwrap_or(if is_quick { 1 } else { 3 }),
-            open: match is_quick {
-                true => |bytes| bytes / 16,
-                false => MinHeap::open_bytes,
-            },
+            rounds: request.rounds.unwrap_or(if is_quick { 1 } else { 2 }),
         }
     }
 }

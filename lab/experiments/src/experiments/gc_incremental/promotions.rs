@@ -2,7 +2,7 @@
 #![deny(unsafe_code)]
 
 use anyhow::Result;
-use surefit_clients::java::{Finds, Lists, least_heap};
+use surefit_clients::java::{Finds, Lists, MinHeap, least_heap};
 use surefit_freelist::When;
 use surefit_os::Reservation;
 
@@ -71,10 +71,15 @@ pub(super) fn measure(recorded: &Recorded, nursery: u32, plan: &Plan) -> Result<
     for &merges in &plan.merges {
         let table = Lists::usual(Finds::NextHitTable, merges);
         let memory = |bytes: usize| Region::new(bytes).ok();
-        let found = least_heap(script.most_old_bytes, plan.open, memory, |region| {
-            let promoted = Order::ALL.map(|order| promote(table, &script, region, order));
-            promoted.iter().all(Option::is_some)
-        });
+        let found = least_heap(
+            script.most_old_bytes,
+            MinHeap::open_bytes,
+            memory,
+            |region| {
+                let promoted = Order::ALL.map(|order| promote(table, &script, region, order));
+                promoted.iter().all(Option::is_some)
+            },
+        );
         let Some(found) = found else { continue };
         let mut promotion = Promotion {
             nursery,

@@ -1,7 +1,8 @@
 //! What was counted and timed, and the gain against the heap.
 #![deny(unsafe_code)]
 
-use surefit_clients::java::{Finds, Managed};
+use surefit_clients::java::Finds;
+use surefit_vm::Watched;
 
 use super::births::Births;
 use super::collectors::{Kind, Measured, Timed, What};
@@ -30,7 +31,7 @@ fn births(found: &[Found]) -> Table {
         let births = one.births.iter().filter(|births| !births.rounds.is_empty());
         births.map(move |births| (one, births))
     });
-    let of = |births: &Births, of: fn(&Managed) -> u64| {
+    let of = |births: &Births, of: fn(&Watched) -> u64| {
         let rounds: Vec<_> = births.rounds.iter().map(|round| of(round) as f64).collect();
         ms(&rounds)
     };
@@ -47,7 +48,7 @@ fn births(found: &[Found]) -> Table {
         })
         .figure("ns", 1, move |(_, births)| {
             let objects = births.rounds.first()?.totals.allocations.max(1);
-            Some(of(births, Managed::management_ns)? * 1e6 / objects as f64)
+            Some(of(births, Watched::management_ns)? * 1e6 / objects as f64)
         })
         .figure("cycles", 0, |(_, births)| {
             births.rounds.first().map(|round| round.totals.collections)
@@ -69,7 +70,7 @@ fn smallest(found: &[Found]) -> Table {
         .table()
 }
 
-/// A program's replays that completed.
+/// A program's runs that completed.
 fn rows(found: &[Found]) -> impl Iterator<Item = (&Found, &Measured, &Timed)> {
     let all = found
         .iter()
@@ -116,7 +117,7 @@ fn counts(found: &[Found]) -> Table {
     let all: Vec<_> = rows(found)
         .filter(|(_, _, timed)| timed.finds == Finds::NextHitTable)
         .collect();
-    let per = |timed: &Timed, of: fn(&Managed) -> u64| {
+    let per = |timed: &Timed, of: fn(&Watched) -> u64| {
         let round = timed.rounds.first()?;
         Some(of(round) as f64 / round.totals.allocations.max(1) as f64)
     };
@@ -237,7 +238,7 @@ mod tests {
     use super::{Found, all, plots};
 
     #[test]
-    fn every_replay_and_every_run_of_promotion_has_a_row() {
+    fn every_run_and_every_run_of_promotion_has_a_row() {
         let mut found = Found {
             name: "p".to_owned(),
             measured: vec![made(|_, _| (2, 1))],

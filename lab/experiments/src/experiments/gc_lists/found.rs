@@ -1,18 +1,19 @@
 //! A program, and what was measured of it with every number of lists.
 
 use anyhow::Result;
-use surefit_clients::java::{Clocking, Finds, Options, Outcome};
+use surefit_clients::java::Finds;
 use surefit_freelist::When;
+use surefit_vm::{Watched, Watching};
 
 use crate::shared::thesis::collecting::Collecting;
 use crate::shared::thesis::heaps::outcome;
-use crate::shared::thesis::recorded::Recorded;
+use crate::shared::thesis::java::Java;
 use crate::shared::thesis::systems::System;
 use crate::shared::threads::figures::ratio;
 use surefit_measure::results::Ratio;
 
 /// The numbers of lists.
-pub(super) const COUNTS: [u32; 9] = [16, 32, 64, 128, 256, 512, 1024, 2048, 4096];
+pub(super) const COUNTS: [u32; 6] = [16, 64, 128, 256, 512, 4096];
 
 /// The number up to which the thesis sees time fall.
 pub(super) const BEST: u32 = 256;
@@ -47,7 +48,7 @@ pub(super) struct Row {
 }
 
 impl Row {
-    pub(super) fn new((lists, is_ours): (u32, bool), outcome: &Outcome) -> Self {
+    pub(super) fn new((lists, is_ours): (u32, bool), outcome: &Watched) -> Self {
         let allocations = outcome.totals.allocations.max(1) as f64;
         Self {
             lists,
@@ -61,22 +62,21 @@ impl Row {
     }
 
     /// One round.
-    pub(super) fn time(&mut self, recorded: &Recorded, bytes: usize) -> Result<()> {
-        let options = Options {
-            clocking: Clocking::Batch,
-            ..Options::default()
+    pub(super) fn time(&mut self, java: &Java, bytes: usize) -> Result<()> {
+        let watching = Watching {
+            clocked: true,
+            ..Watching::default()
         };
         let system = system((self.lists, self.is_ours));
-        let found = outcome(recorded, system, bytes, options)?;
-        if let Some(times) = found.and_then(|outcome| outcome.times) {
-            self.management_ms.push(times.management_ns() as f64 / 1e6);
-            self.allocation_ms.push(times.allocation_ns as f64 / 1e6);
+        if let Some(found) = outcome(java, system, bytes, watching)? {
+            self.management_ms.push(found.management_ns() as f64 / 1e6);
+            self.allocation_ms.push(found.allocation_ns as f64 / 1e6);
         }
         Ok(())
     }
 }
 
-fn percent_large(outcome: &Outcome) -> Option<f64> {
+fn percent_large(outcome: &Watched) -> Option<f64> {
     let sizes = outcome.collections.iter().flat_map(|one| &one.free_sizes);
     let (large, all) = sizes.fold((0, 0), |(large, all), &(size, chunks)| {
         let is_large = u64::from(size > LARGE);

@@ -4,8 +4,8 @@
 //! systems   16 to 4096 lists, immediate coalescing: one heap, found by the table, last list searched from end to end;
 //!           ours beside it: two ends, a bitmap, a tree
 //! heap      that in which deferred collects, the same for all
-//! time      allocation, marking and sweeping, in processor time, interleaved rounds; ratios round by round
-//! counts    visits, updates of the table and entries written, in a replay of their own: exact
+//! time      allocation, marking and sweeping, interleaved rounds; ratios round by round
+//! counts    visits, updates of the table and entries written, in a run of their own: exact
 //! ```
 //!
 //! # Source
@@ -15,13 +15,13 @@ mod claims;
 mod found;
 
 use anyhow::Result;
-use surefit_clients::java::Options;
+use surefit_vm::Watching;
 
 use self::found::{BEST, COUNTS, Found, Row, find, system, to_best};
 use crate::kit::{Axis, Entry, Plot, Report, Request, Series, Table, papers};
 use crate::shared::thesis::collecting::{self, collecting};
 use crate::shared::thesis::heaps::outcome;
-use crate::shared::thesis::recorded::{self, Recorded};
+use crate::shared::thesis::java::{self, Java};
 use crate::shared::thesis::systems;
 use crate::shared::threads::figures::spread;
 use surefit_measure::progress::Progress;
@@ -30,8 +30,8 @@ use surefit_measure::ratio::median;
 /// This experiment.
 pub(crate) const ENTRY: Entry = Entry {
     name: "gc-lists",
-    about: "Heap management time of recorded Java programs against the number of lists",
-    takes_traces: true,
+    about: "Heap management time of Java programs against the number of lists",
+    takes_traces: false,
     takes_rounds: true,
     run,
 };
@@ -41,7 +41,7 @@ const QUICK_COUNTS: [u32; 3] = [64, 256, 1024];
 
 fn run(request: &Request) -> Result<Report> {
     let source = papers::of_the_thesis!("figure 4-14");
-    let rounds = request.rounds_or(3);
+    let rounds = request.rounds_or(2);
     let counts = if request.quick {
         &QUICK_COUNTS[..]
     } else {
@@ -52,20 +52,20 @@ fn run(request: &Request) -> Result<Report> {
         systems::setting() + " Immediate coalescing.",
         collecting::setting(),
         format!(
-            "{rounds} interleaved rounds, processor time; the clock's own cost and that of the replay beside allocating \
-             are subtracted. Brackets hold the least and the greatest of the rounds."
+            "{rounds} interleaved rounds; each allocation is timed, and the clock's own cost is subtracted. \
+             Brackets hold the least and the greatest of the rounds."
         ),
     ];
     let mut all = Vec::new();
-    for recorded in recorded::all(request)? {
-        let found = measured(&recorded?, counts, rounds)?;
+    for java in java::all(request) {
+        let found = measured(&java, counts, rounds)?;
         report.tables.push(table(&found));
         report.plots.extend(plots(&found, counts));
         all.push(found);
     }
     report.claims = claims::all(&all);
     let names: Vec<_> = all.iter().map(|found| found.name.as_str()).collect();
-    report.notes.extend(recorded::missing(&names));
+    report.notes.extend(java::missing(&names));
     report.notes.push(
         "256 lists end at 2 KiB here and at 1 KB in the thesis. Figure 4-14 shows its values only as a curve, which is not \
          known here in figures: no line of the thesis's is drawn."
@@ -75,36 +75,36 @@ fn run(request: &Request) -> Result<Report> {
 }
 
 /// Every number of lists that completes in the heap, in both kinds of heap.
-fn measured(recorded: &Recorded, counts: &[u32], rounds: u32) -> Result<Found> {
-    let heap = collecting(recorded)?;
+fn measured(java: &Java, counts: &[u32], rounds: u32) -> Result<Found> {
+    let heap = collecting(java)?;
     let bytes = heap.bytes();
     let progress = Progress::new(2 * counts.len() as u64 * u64::from(1 + rounds));
     let step = |what, lists: u32, is_ours| {
         let system = format!("{lists} lists, {}", kind_name(is_ours));
-        progress.step(&recorded.name, what, &system);
+        progress.step(java.name, what, &system);
     };
     let mut rows = Vec::new();
     for is_ours in [false, true] {
         for &count in counts {
             let of = (count, is_ours);
-            let options = Options {
+            let watching = Watching {
                 free_sizes: count == BEST && !is_ours,
-                ..Options::default()
+                ..Watching::default()
             };
-            let found = outcome(recorded, system(of), bytes, options)?;
+            let found = outcome(java, system(of), bytes, watching)?;
             rows.extend(found.map(|outcome| Row::new(of, &outcome)));
             step("counts", count, is_ours);
         }
     }
     for _round in 0..rounds {
         for row in &mut rows {
-            row.time(recorded, bytes)?;
+            row.time(java, bytes)?;
             step("times", row.lists, row.is_ours);
         }
     }
     progress.finish();
     Ok(Found {
-        name: recorded.name.clone(),
+        name: java.name.to_owned(),
         heap,
         rows,
     })

@@ -6,19 +6,24 @@
 //! The thesis on free-list organisation, tables 2-1 and 4-1: why exact lists for small sizes serve
 //! nearly all requests.
 
-use anyhow::Result;
-use surefit_trace::graph::Stats;
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result};
+use surefit_clients::java::Finds;
+use surefit_freelist::When;
+use surefit_vm::Watching;
 
 use crate::kit::{Axis, Claim, Entry, OnProgram, Plot, Report, Request, Series, Table, papers};
+use crate::shared::thesis::heaps::outcome;
+use crate::shared::thesis::java::{self, Java, counterpart};
 use crate::shared::thesis::published::{AVERAGE_SHARES, Benchmark};
-use crate::shared::thesis::recorded::{counterpart, files, name};
-use surefit_measure::collector::graphs;
+use crate::shared::thesis::systems::System;
 
 /// This experiment.
 pub(crate) const ENTRY: Entry = Entry {
     name: "gc-size-classes",
-    about: "How many sizes the objects of recorded Java programs have",
-    takes_traces: true,
+    about: "How many sizes the objects of Java programs have",
+    takes_traces: false,
     takes_rounds: false,
     run,
 };
@@ -58,13 +63,65 @@ struct Row {
     counterpart: Option<&'static Benchmark>,
 }
 
+/// How many objects a program allocates of each size.
+#[derive(Clone, Debug, Default)]
+struct Sizes {
+    allocations: u64,
+    /// Bytes and objects, the most frequent first.
+    sizes: Vec<(u32, u64)>,
+}
+
+/// A heap in which every program completes.
+const HEAP: usize = 64 << 20;
+
+impl Sizes {
+    fn of(java: &Java) -> Result<Self> {
+        let watching = Watching {
+            sizes: true,
+            ..Watching::default()
+        };
+        let system = System::thesis(When::Immediate, Finds::NextHitTable);
+        let found = outcome(java, system, HEAP, watching)?;
+        let found = found.with_context(|| format!("{}: too large", java.name))?;
+        let mut counts = BTreeMap::new();
+        for bytes in &found.sizes {
+            *counts.entry(*bytes).or_insert(0) += 1;
+        }
+        let mut sizes: Vec<_> = counts.into_iter().collect();
+        sizes.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        Ok(Self {
+            allocations: found.sizes.len() as u64,
+            sizes,
+        })
+    }
+
+    /// The fewest sizes that so many percent of the objects have.
+    fn for_percent(&self, percent: u64) -> u64 {
+        let wanted = (self.allocations * percent).div_ceil(100);
+        let mut sum = 0;
+        let few = self.sizes.iter().take_while(|(_, count)| {
+            let is_short = sum < wanted;
+            sum += count;
+            is_short
+        });
+        few.count() as u64
+    }
+
+    /// Objects of less than this many bytes, in percent of all.
+    fn percent_below(&self, bytes: u32) -> f64 {
+        let below = self.sizes.iter().filter(|(size, _)| *size < bytes);
+        let below: u64 = below.map(|(_, count)| count).sum();
+        100.0 * below as f64 / self.allocations.max(1) as f64
+    }
+}
+
 impl Row {
-    fn new(name: String, stats: &Stats) -> Self {
+    fn new(name: String, stats: &Sizes) -> Self {
         Self {
             counterpart: counterpart(&name),
             allocations: stats.allocations,
-            percent_below: SMALL_OBJECTS.map(|(_, bytes)| percent_below(stats, bytes)),
-            sizes: [100, 90, 99].map(|percent| stats.sizes_for(percent) as u64),
+            percent_below: SMALL_OBJECTS.map(|(_, bytes)| stats.percent_below(bytes)),
+            sizes: [100, 90, 99].map(|percent| stats.for_percent(percent)),
             name,
         }
     }
@@ -79,13 +136,6 @@ impl Row {
         });
         is_alike.then_some(theirs)
     }
-}
-
-/// Objects of less than this many bytes, in percent of all.
-fn percent_below(stats: &Stats, bytes: u32) -> f64 {
-    let below = stats.sizes.iter().filter(|size| size.bytes < bytes);
-    let below: u64 = below.map(|size| size.allocations).sum();
-    100.0 * below as f64 / stats.allocations.max(1) as f64
 }
 
 /// The sizes of 90 % and of 99 % of the objects, in percent of all sizes.
@@ -109,9 +159,9 @@ fn run(request: &Request) -> Result<Report> {
             .to_owned(),
     );
     let mut rows = Vec::new();
-    for file in files(request)? {
-        let stats = Stats::read(graphs::open(&file)?)?;
-        let row = Row::new(name(&file), &stats);
+    for java in java::all(request) {
+        let stats = Sizes::of(&java)?;
+        let row = Row::new(java.name.to_owned(), &stats);
         report.plots.push(covered(&row, &stats));
         rows.push(row);
     }
@@ -131,11 +181,11 @@ fn run(request: &Request) -> Result<Report> {
 }
 
 /// The share of the objects that the most frequent sizes cover, beside the thesis's three points.
-fn covered(row: &Row, stats: &Stats) -> Plot {
+fn covered(row: &Row, stats: &Sizes) -> Plot {
     let mut sum = 0;
     let points = stats.sizes.iter().take(DRAWN).zip(1_u32..);
-    let points = points.map(|(size, rank)| {
-        sum += size.allocations;
+    let points = points.map(|((_, count), rank)| {
+        sum += count;
         let percent = 100.0 * sum as f64 / stats.allocations as f64;
         (f64::from(rank), percent)
     });
@@ -350,9 +400,9 @@ fn as_many(rows: &[Row]) -> Claim {
 
 #[cfg(test)]
 mod tests {
-    use super::{Row, claims};
+    use super::{Row, Sizes, claims};
     use crate::kit::Verdict;
-    use crate::shared::thesis::recorded::counterpart;
+    use crate::shared::thesis::java::counterpart;
 
     fn row(name: &str, allocations: u64, sizes: [u64; 3], percent_below: [f64; 2]) -> Row {
         Row {
@@ -370,13 +420,24 @@ mod tests {
 
     #[test]
     fn the_thesis_holds_in_its_own_figures() {
-        let found = verdicts(&[row("javac", 222_891, [166, 12, 20], [95.0, 99.5])]);
+        let found = verdicts(&[row("Compile", 222_891, [166, 12, 20], [95.0, 99.5])]);
         assert_eq!(found, [Verdict::Holds; 5]);
     }
 
     #[test]
+    fn the_most_frequent_sizes_cover_first() {
+        let stats = Sizes {
+            allocations: 100,
+            sizes: vec![(24, 85), (16, 10), (2000, 4), (64, 1)],
+        };
+        let few = [85, 86, 90, 95, 99, 100].map(|percent| stats.for_percent(percent));
+        assert_eq!(few, [1, 2, 2, 2, 3, 4]);
+        assert!((stats.percent_below(1024) - 96.0).abs() < 1e-9);
+    }
+
+    #[test]
     fn many_and_large_sizes_refute_it() {
-        let found = verdicts(&[row("javac", 222_891, [166, 80, 120], [94.9, 98.9])]);
+        let found = verdicts(&[row("Compile", 222_891, [166, 80, 120], [94.9, 98.9])]);
         assert_eq!(found, [Verdict::DoesNot; 5]);
     }
 
@@ -384,7 +445,7 @@ mod tests {
     /// 3-1 has no jack.
     #[test]
     fn a_program_whose_length_is_not_known_is_compared() {
-        let last = |sizes| verdicts(&[row("antlr", 1_000_000, sizes, [99.0; 2])])[4];
+        let last = |sizes| verdicts(&[row("Generate", 1_000_000, sizes, [99.0; 2])])[4];
         assert_eq!(last([428, 6, 18]), Verdict::Holds);
         assert_eq!(last([428, 60, 180]), Verdict::DoesNot);
     }
@@ -392,9 +453,9 @@ mod tests {
     #[test]
     fn a_program_of_another_length_is_not_comparable() {
         let last = |rows: &[Row]| verdicts(rows)[4];
-        let other = || row("compress", 566_889, [73, 7, 9], [99.0; 2]);
-        let alike = || row("javac", 222_891, [166, 12, 20], [99.0; 2]);
-        let unlike = row("javac", 222_891, [10, 1, 2], [99.0; 2]);
+        let other = || row("Compress", 566_889, [73, 7, 9], [99.0; 2]);
+        let alike = || row("Compile", 222_891, [166, 12, 20], [99.0; 2]);
+        let unlike = row("Compile", 222_891, [10, 1, 2], [99.0; 2]);
         assert_eq!(last(&[other()]), Verdict::NotComparable);
         assert_eq!(last(&[other(), alike()]), Verdict::Holds);
         assert_eq!(

@@ -144,7 +144,7 @@ mod tests {
     use crate::kit::Verdict;
     use crate::shared::merges::MERGES;
     use crate::shared::thesis::collecting::Collecting;
-    use crate::shared::thesis::recorded::counterpart;
+    use crate::shared::thesis::java::counterpart;
     use surefit_freelist::{Counters, When};
 
     /// A program that fills and empties so many lists, a half of what is filled by collections.
@@ -164,13 +164,13 @@ mod tests {
             }
         };
         Row {
-            name: "javac".to_owned(),
+            name: "Compile".to_owned(),
             heap: Collecting {
                 least: 1 << 20,
                 multiple: 2.0,
             },
             counted: MERGES.map(counted).to_vec(),
-            theirs: counterpart("javac").and_then(|theirs| theirs.updates),
+            theirs: counterpart("Compile").and_then(|theirs| theirs.updates),
         }
     }
 

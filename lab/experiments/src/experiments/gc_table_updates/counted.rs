@@ -1,7 +1,7 @@
 //! What was counted of the table's updates.
 
-use surefit_clients::java::Outcome;
 use surefit_freelist::{Counters, When};
+use surefit_vm::Watched;
 
 use crate::shared::thesis::collecting::Collecting;
 use crate::shared::thesis::published::Updates;
@@ -17,7 +17,7 @@ pub(super) struct Counted {
 }
 
 impl Counted {
-    pub(super) fn new(system: System, outcome: &Outcome) -> Self {
+    pub(super) fn new(system: System, outcome: &Watched) -> Self {
         Self {
             system,
             counters: outcome.counters,

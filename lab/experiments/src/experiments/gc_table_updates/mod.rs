@@ -18,28 +18,29 @@ mod space;
 mod tables;
 
 use anyhow::Result;
-use surefit_clients::java::{Finds, Options};
+use surefit_clients::java::Finds;
 use surefit_freelist::When;
+use surefit_vm::Watching;
 
 use self::counted::{Counted, Row};
 use crate::kit::{Entry, Report, Request, papers};
 use crate::shared::merges::MERGES;
 use crate::shared::thesis::collecting::{self, Collecting, collecting};
 use crate::shared::thesis::heaps::outcome;
-use crate::shared::thesis::recorded::{self, Recorded, counterpart};
+use crate::shared::thesis::java::{self, Java, counterpart};
 use crate::shared::thesis::systems::{self, System};
 
 /// This experiment.
 pub(crate) const ENTRY: Entry = Entry {
     name: "gc-table-updates",
-    about: "How often recorded Java programs change the Next Hit Table",
-    takes_traces: true,
+    about: "How often Java programs change the Next Hit Table",
+    takes_traces: false,
     takes_rounds: false,
     run,
 };
 
 /// Heaps in which updates are counted beside it, in multiples of deferred's smallest.
-const HEAPS: [f64; 6] = [1.0, 1.25, 1.5, 2.0, 3.0, 4.0];
+const HEAPS: [f64; 4] = [1.0, 1.5, 2.0, 4.0];
 
 /// Those of a quick run.
 const QUICK_HEAPS: [f64; 2] = [1.0, 2.0];
@@ -77,11 +78,10 @@ fn run(request: &Request) -> Result<Report> {
     let heaps: &[f64] = if request.quick { &QUICK_HEAPS } else { &HEAPS };
     let mut rows = Vec::new();
     let mut by_heap = Vec::new();
-    for recorded in recorded::all(request)? {
-        let recorded = recorded?;
-        let heap = collecting(&recorded)?;
-        rows.push(measured(&recorded, heap)?);
-        by_heap.push((recorded.name.clone(), in_heaps(&recorded, heap, heaps)?));
+    for java in java::all(request) {
+        let heap = collecting(&java)?;
+        rows.push(measured(&java, heap)?);
+        by_heap.push((java.name.to_owned(), in_heaps(&java, heap, heaps)?));
     }
     report.tables.extend([
         tables::updates(&rows),
@@ -97,7 +97,7 @@ fn run(request: &Request) -> Result<Report> {
     report.claims = claims::all(&rows);
     report.claims.push(space::claim(&space::measured()));
     let names: Vec<_> = rows.iter().map(|row| row.name.as_str()).collect();
-    report.notes.extend(recorded::missing(&names));
+    report.notes.extend(java::missing(&names));
     report.notes.push(
         "The thesis does not say in which heaps it counted, and its lists end at 1 KB where ours end at 2 KiB.".to_owned(),
     );
@@ -105,28 +105,28 @@ fn run(request: &Request) -> Result<Report> {
 }
 
 /// Counts all systems in the heap of a program.
-fn measured(recorded: &Recorded, heap: Collecting) -> Result<Row> {
+fn measured(java: &Java, heap: Collecting) -> Result<Row> {
     let mut all = Vec::new();
     for system in all_systems() {
-        all.extend(counted(recorded, system, heap.bytes())?);
+        all.extend(counted(java, system, heap.bytes())?);
     }
     Ok(Row {
-        name: recorded.name.clone(),
+        name: java.name.to_owned(),
         heap,
         counted: all,
-        theirs: counterpart(&recorded.name).and_then(|theirs| theirs.updates),
+        theirs: counterpart(java.name).and_then(|theirs| theirs.updates),
     })
 }
 
 /// What a system counts in a heap; `None` if the program does not complete.
-fn counted(recorded: &Recorded, system: System, bytes: usize) -> Result<Option<Counted>> {
-    let found = outcome(recorded, system, bytes, Options::default())?;
+fn counted(java: &Java, system: System, bytes: usize) -> Result<Option<Counted>> {
+    let found = outcome(java, system, bytes, Watching::default())?;
     Ok(found.map(|outcome| Counted::new(system, &outcome)))
 }
 
 /// What the thesis's strategies count in several heaps.
 fn in_heaps(
-    recorded: &Recorded,
+    java: &Java,
     heap: Collecting,
     heaps: &[f64],
 ) -> Result<Vec<(f64, [Option<Counted>; 3])>> {
@@ -134,7 +134,7 @@ fn in_heaps(
         let bytes = heap.times(multiple);
         let mut all = [None; 3];
         for (found, merges) in all.iter_mut().zip(MERGES) {
-            *found = counted(recorded, thesis(merges), bytes)?;
+            *found = counted(java, thesis(merges), bytes)?;
         }
         Ok((multiple, all))
     };

@@ -3,29 +3,32 @@
 //! ```text
 //! heap sizes   multiples of the common minimum: the smallest of the thesis's one heap
 //! rounds       for every heap size, all systems once, one after the other
-//! allocation   batches between two walks of the recording, less the same without allocating
+//! allocation   each request: the clock before and after it, less collections and the clock's own cost
 //! ```
-//! Every system is replayed in the same region, all of which was touched before.
+//! Every system runs in the same region, all of which was touched before.
 
 use anyhow::Result;
-use surefit_clients::java::{Clocking, Finds, Lists, Options, Outcome, Times, completed};
+use surefit_clients::java::{Finds, Lists};
 use surefit_freelist::When;
 use surefit_os::Reservation;
+use surefit_vm::{Collecting, Watched, Watching};
 
 use crate::kit::Request;
 use crate::shared::merges::MERGES;
 use crate::shared::thesis::heaps::Minima;
-use crate::shared::thesis::recorded::Recorded;
+use crate::shared::thesis::java::Java;
 use crate::shared::thesis::systems::{System, THESIS};
 use surefit_measure::progress::Progress;
 use surefit_measure::ratio::median;
 
-/// Heap sizes as multiples of the common minimum; the same in a quick run, since verdicts are over
-/// all of them.
-const TIMES: [f64; 10] = [1.0, 1.1, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 5.0];
+/// Heap sizes as multiples of the common minimum.
+const TIMES: [f64; 6] = [1.0, 1.25, 1.5, 2.0, 3.0, 6.0];
+
+/// Those of a quick run.
+const QUICK_TIMES: [f64; 3] = [1.0, 1.5, 3.0];
 
 /// Rounds unless the user chose their number.
-const ROUNDS: u32 = 3;
+const ROUNDS: u32 = 2;
 
 /// Which time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,10 +49,10 @@ impl What {
         }
     }
 
-    fn of(self, times: &Times) -> f64 {
+    fn of(self, times: &Watched) -> f64 {
         (match self {
             Self::Allocation => times.allocation_ns,
-            Self::Collection => times.collection_ns(),
+            Self::Collection => times.collection_ns,
             Self::Management => times.management_ns(),
         }) as f64
     }
@@ -81,10 +84,8 @@ pub(super) struct Timed {
     pub(super) system: System,
     /// The heap's size as a multiple.
     pub(super) multiple: f64,
-    /// Of the first round; `None` if the program did not complete.
-    pub(super) outcome: Option<Outcome>,
-    /// Of every round.
-    pub(super) rounds: Vec<Times>,
+    /// Of every round; none if the program did not complete. Only their times differ.
+    pub(super) rounds: Vec<Watched>,
 }
 
 impl Timed {
@@ -100,7 +101,7 @@ impl Timed {
 
     /// Collections; `None` if the program did not complete.
     pub(super) fn collections(&self) -> Option<u64> {
-        Some(self.outcome.as_ref()?.totals.collections)
+        Some(self.rounds.first()?.totals.collections)
     }
 }
 
@@ -109,8 +110,6 @@ impl Timed {
 pub(super) struct Measured {
     /// The program's name.
     pub(super) name: String,
-    /// Peak live bytes of the recording.
-    pub(super) live_bytes: u64,
     pub(super) minima: Minima,
     pub(super) timed: Vec<Timed>,
 }
@@ -188,22 +187,22 @@ fn geometric_mean(all: &[Vec<f64>]) -> Vec<f64> {
 ///
 /// # Errors
 /// The system gives no memory; no heap is large enough.
-pub(super) fn measure(recorded: &Recorded, request: &Request) -> Result<Measured> {
+pub(super) fn measure(java: &Java, request: &Request) -> Result<Measured> {
     let rounds = request.rounds_or(ROUNDS);
-    let replays = TIMES.len() * rounds as usize * systems().count();
-    let progress = Progress::new((MERGES.len() + 1 + replays) as u64);
-    let minima = Minima::find(recorded, |system| {
-        progress.step(&recorded.name, "smallest heap", &system);
+    let multiples: &[f64] = if request.quick { &QUICK_TIMES } else { &TIMES };
+    let runs = multiples.len() * rounds as usize * systems().count();
+    let progress = Progress::new((MERGES.len() + 1 + runs) as u64);
+    let minima = Minima::find(java, |system| {
+        progress.step(java.name, "smallest heap", &system);
     })?;
     let mut measured = Measured {
-        name: recorded.name.clone(),
-        live_bytes: recorded.program.most_live().bytes,
+        name: java.name.to_owned(),
         minima,
         timed: Vec::new(),
     };
-    for multiple in TIMES {
+    for &multiple in multiples {
         let bytes = minima.times(multiple);
-        let timed = time(recorded, bytes, rounds, &progress)?.into_iter();
+        let timed = time(java, bytes, rounds, &progress)?.into_iter();
         let timed = timed.map(|one| Timed { multiple, ..one });
         measured.timed.extend(timed);
     }
@@ -212,32 +211,28 @@ pub(super) fn measure(recorded: &Recorded, request: &Request) -> Result<Measured
 }
 
 /// Times all systems in a heap of the given number of bytes, in interleaved rounds.
-fn time(recorded: &Recorded, bytes: usize, rounds: u32, progress: &Progress) -> Result<Vec<Timed>> {
+fn time(java: &Java, bytes: usize, rounds: u32, progress: &Progress) -> Result<Vec<Timed>> {
     let mut region = Reservation::new(bytes)?;
     region.fault_in();
-    let options = Options {
-        clocking: Clocking::Batch,
-        ..Options::default()
+    let watching = Watching {
+        clocked: true,
+        ..Watching::default()
     };
     let start = |system: System| Timed {
         system,
         multiple: 1.0,
-        outcome: None,
         rounds: Vec::new(),
     };
     let mut timed: Vec<Timed> = systems().map(start).collect();
     for round in 0..rounds {
         for one in &mut timed {
-            progress.step(&recorded.name, "times", &one.system.name());
-            if round > 0 && one.outcome.is_none() {
+            progress.step(java.name, "times", &one.system.name());
+            if round > 0 && one.rounds.is_empty() {
                 continue;
             }
-            let (space, options) = (one.system.space(), one.system.options(options));
-            let replay = space.replay(&recorded.program, region.memory(), &options);
-            let outcome = completed(replay);
-            one.rounds
-                .extend(outcome.as_ref().and_then(|outcome| outcome.times));
-            one.outcome = one.outcome.take().or(outcome);
+            let (space, watching) = (one.system.space(), one.system.watching(watching));
+            let found = java.watched(&space, Collecting::AtOnce, watching, region.memory())?;
+            one.rounds.extend(found);
         }
     }
     Ok(timed)
@@ -245,7 +240,7 @@ fn time(recorded: &Recorded, bytes: usize, rounds: u32, progress: &Progress) -> 
 
 #[cfg(test)]
 pub(super) mod tests {
-    use surefit_clients::java::{Outcome, Times};
+    use surefit_vm::Watched;
 
     use super::{Measured, System, Timed, What, geometric_mean, systems};
     use crate::shared::thesis::heaps::Minima;
@@ -281,7 +276,6 @@ pub(super) mod tests {
         });
         Measured {
             name: "t".to_owned(),
-            live_bytes: 500_000,
             minima: Minima {
                 one_heap: [3_000_000, 2_000_000, 1_000_000],
                 ours: 900_000,
@@ -291,22 +285,20 @@ pub(super) mod tests {
     }
 
     fn one(system: System, multiple: f64, made: Option<Made>) -> Timed {
-        let rounds = made.map(|made| Times {
-            allocation_ns: made.allocation,
-            mark_ns: made.collection,
-            ..Times::default()
-        });
-        let outcome = made.map(|made| {
-            let mut outcome = Outcome::default();
-            outcome.totals.collections = made.collections;
-            outcome.totals.visited = made.visited;
-            outcome
+        let round = made.map(|made| {
+            let mut round = Watched {
+                allocation_ns: made.allocation,
+                collection_ns: made.collection,
+                ..Watched::default()
+            };
+            round.totals.collections = made.collections;
+            round.totals.visited = made.visited;
+            round
         });
         Timed {
             system,
             multiple,
-            outcome,
-            rounds: rounds.map_or_else(Vec::new, |times| vec![times; 3]),
+            rounds: round.map_or_else(Vec::new, |round| vec![round; 3]),
         }
     }
 

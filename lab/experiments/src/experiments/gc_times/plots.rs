@@ -16,7 +16,7 @@ use surefit_freelist::When;
 
 use super::measure::{Measured, OURS, What};
 use crate::kit::{Axis, Plot, Series};
-use crate::shared::thesis::recorded::counterpart;
+use crate::shared::thesis::java::counterpart;
 use crate::shared::thesis::systems::System;
 
 /// The program of the thesis's chapter.
@@ -90,23 +90,23 @@ pub(super) fn all(found: &[Measured]) -> Vec<Plot> {
     chapter.chain(appendix).collect()
 }
 
-/// The program that a figure of the chapter shows: what stands for the thesis's, else the small ray
-/// tracer, else the first one; of these, the first with which a system of the figure completes.
+/// The program that a figure of the chapter shows: what stands for the thesis's, else the first
+/// one; of these, the first with which a system of the figure completes.
 fn shown<'m>(found: &'m [Measured], systems: &[System]) -> Option<&'m Measured> {
     let mut candidates: Vec<_> = found.iter().collect();
     candidates.sort_by_key(|measured| {
         let stands = counterpart(&measured.name).is_some_and(|theirs| theirs.name == CHAPTER);
-        (!stands, measured.name != CHAPTER)
+        !stands
     });
     let first = candidates.first().copied();
     let completes = |measured: &&Measured| {
         let mut timed = measured.timed.iter();
-        timed.any(|one| systems.contains(&one.system) && one.outcome.is_some())
+        timed.any(|one| systems.contains(&one.system) && !one.rounds.is_empty())
     };
     candidates.into_iter().find(completes).or(first)
 }
 
-/// The first of the three figures of the appendix that show what a recording stands for.
+/// The first of the three figures of the appendix that show what a program stands for.
 fn first_figure(name: &str) -> Option<usize> {
     let theirs = counterpart(name)?.name;
     let (_, first) = APPENDIX.iter().find(|(program, _)| *program == theirs)?;
@@ -138,9 +138,10 @@ fn line(measured: &Measured, system: System, what: What) -> Series {
 #[cfg(test)]
 mod tests {
     use surefit_freelist::When;
+    use surefit_vm::Measuring;
 
     use super::super::measure::tests::made_up;
-    use super::all;
+    use super::{all, first_figure};
 
     #[test]
     fn every_figure_has_a_plot_of_at_most_four_lines() {
@@ -149,14 +150,7 @@ mod tests {
             name.clone_into(&mut measured.name);
             measured
         };
-        let programs = [
-            "drools",
-            "sunflow",
-            "hsqldb",
-            "javac",
-            "sunflow-mt",
-            "antlr",
-        ];
+        let programs = Measuring::ALL.map(|one| one.main);
         let plots = all(&programs.map(named));
         assert_eq!(plots.len(), 13 + 3 * programs.len());
         assert!(
@@ -166,24 +160,29 @@ mod tests {
         );
         let has = |start: &str| plots.iter().any(|plot| plot.title.starts_with(start));
         for figure in 1..=13 {
-            assert!(has(&format!("figure 4-{figure}: sunflow, ")), "{figure}");
+            assert!(has(&format!("figure 4-{figure}: Raytrace, ")), "{figure}");
         }
-        for figure in 1..=15 {
+        let firsts: Vec<_> = programs
+            .iter()
+            .filter_map(|name| first_figure(name))
+            .collect();
+        assert!(firsts.len() >= 4, "{firsts:?}");
+        for figure in firsts.iter().flat_map(|first| *first..first + 3) {
             assert!(has(&format!("figure A-{figure}: ")), "{figure}");
         }
-        let chapter = |name: &str| all(&[named("javac"), named(name)])[0].title.clone();
-        assert!(chapter("raytrace").contains("raytrace"));
-        assert!(chapter("lone").contains("javac"));
+        let chapter = |name: &str| all(&[named("Compile"), named(name)])[0].title.clone();
+        assert!(chapter("Raytrace").contains("Raytrace"));
+        assert!(chapter("lone").contains("Compile"));
     }
 
     #[test]
     fn a_figure_shows_a_program_that_completes() {
         let mut ray_tracer =
             made_up(|system, _| (system.lists.merges != When::Never).then_some((100, 100)));
-        "sunflow".clone_into(&mut ray_tracer.name);
+        "Raytrace".clone_into(&mut ray_tracer.name);
         let plots = all(&[made_up(|_, _| Some((100, 100))), ray_tracer]);
         let title = |at: usize| plots[at].title.as_str();
-        assert_eq!(title(5), "figure 4-6: sunflow, heap management time");
+        assert_eq!(title(5), "figure 4-6: Raytrace, heap management time");
         assert_eq!(title(6), "figure 4-7: t, heap management time");
     }
 }

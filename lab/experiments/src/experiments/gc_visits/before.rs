@@ -1,11 +1,10 @@
 //! Before the first collection: figure 3-2 has one chunk, in the last list, so a walk looks at
 //! every head from the request's own list on.
 
-use surefit_clients::java::Sample;
 use surefit_clients::lists::Lists;
+use surefit_vm::Sample;
 
 use super::samples::{around_the_first, before_the_first};
-use crate::shared::thesis::recorded::Recorded;
 
 /// Bytes of a chunk's header.
 const HEADER: u32 = 4;
@@ -26,11 +25,11 @@ pub(super) struct Before {
 }
 
 impl Before {
-    /// From the samples of a replay that collects; `None` if it does at once.
-    pub(super) fn new(recorded: &Recorded, samples: &[Sample]) -> Option<Self> {
+    /// From the sizes and the samples of a run that collects; `None` if it does at once.
+    pub(super) fn new(sizes: &[u32], samples: &[Sample]) -> Option<Self> {
         let allocations = before_the_first(samples)?.allocations;
-        let sizes = recorded.program.sizes().take(allocations as usize);
-        let looks: u64 = sizes.map(|bytes| u64::from(looks(bytes))).sum();
+        let sizes = sizes.iter().take(allocations as usize);
+        let looks: u64 = sizes.map(|bytes| u64::from(looks(*bytes))).sum();
         Some(Self {
             visits: around_the_first(samples).0?,
             heads: looks as f64 / allocations.max(1) as f64,

@@ -1,15 +1,16 @@
 //! What is counted of a program in its two heaps.
 
 use anyhow::Result;
-use surefit_clients::java::{Finds, Options, Outcome, Sample, Space};
+use surefit_clients::java::Finds;
 use surefit_freelist::When;
+use surefit_vm::{Sample, Space, Watched, Watching};
 
 use super::before::Before;
 use crate::shared::merges::MERGES;
 use crate::shared::thesis::collecting::{Collecting, collecting};
-use crate::shared::thesis::heaps::{outcome, replay};
-use crate::shared::thesis::recorded::Recorded;
-use crate::shared::thesis::systems::{System, one_heap};
+use crate::shared::thesis::heaps::{outcome, over};
+use crate::shared::thesis::java::Java;
+use crate::shared::thesis::systems::System;
 
 /// The thesis's heap, in bytes.
 pub(super) const HEAP: usize = 6 << 20;
@@ -59,22 +60,10 @@ impl Kind {
         }
     }
 
-    fn outcome(
-        self,
-        recorded: &Recorded,
-        bytes: usize,
-        options: Options,
-    ) -> Result<Option<Outcome>> {
+    fn outcome(self, java: &Java, bytes: usize, watching: Watching) -> Result<Option<Watched>> {
         match self {
-            Self::Lists(system) => outcome(recorded, system, bytes, options),
-            Self::Single => {
-                let large_from = one_heap().large_from;
-                let options = Options {
-                    large_from,
-                    ..options
-                };
-                Ok(replay(recorded, &Space::FirstFit, bytes, &options)?.ok())
-            }
+            Self::Lists(system) => outcome(java, system, bytes, watching),
+            Self::Single => over(java, &Space::FirstFit, bytes, watching),
         }
     }
 
@@ -98,6 +87,8 @@ pub(super) struct Counted {
     /// Visits per allocation, over the whole program.
     pub(super) visits: f64,
     pub(super) samples: Vec<Sample>,
+    /// The size of each object, in order.
+    pub(super) sizes: Vec<u32>,
     /// What is free when a request cannot be served, in percent of the heap, on average over the
     /// collections; `None` without one, and where another row says it.
     pub(super) percent_unused: Option<f64>,
@@ -146,19 +137,17 @@ impl Found {
 ///
 /// # Errors
 /// As [`collecting`] and [`outcome`].
-pub(super) fn measured(recorded: &Recorded) -> Result<Found> {
-    let heap = collecting(recorded)?;
+pub(super) fn measured(java: &Java) -> Result<Found> {
+    let heap = collecting(java)?;
     let deferred = Kind::table(When::Deferred);
-    let completes = deferred
-        .outcome(recorded, HEAP, Options::default())?
-        .is_some();
-    let thesis = completes.then(|| in_heap(recorded, HEAP)).transpose()?;
-    let own = in_heap(recorded, heap.bytes())?;
+    let completes = deferred.outcome(java, HEAP, Watching::default())?.is_some();
+    let thesis = completes.then(|| in_heap(java, HEAP)).transpose()?;
+    let own = in_heap(java, heap.bytes())?;
     let before = own
         .of(Kind::scan(When::Deferred))
-        .and_then(|counted| Before::new(recorded, &counted.samples));
+        .and_then(|counted| Before::new(&counted.sizes, &counted.samples));
     Ok(Found {
-        name: recorded.name.clone(),
+        name: java.name.to_owned(),
         thesis,
         own,
         heap,
@@ -166,17 +155,22 @@ pub(super) fn measured(recorded: &Recorded) -> Result<Found> {
     })
 }
 
-fn in_heap(recorded: &Recorded, bytes: usize) -> Result<InHeap> {
+fn in_heap(java: &Java, bytes: usize) -> Result<InHeap> {
     let row = |kind: Kind| {
-        let outcome = kind.outcome(recorded, bytes, Options::default())?;
+        let watching = Watching {
+            sizes: kind == Kind::scan(When::Deferred),
+            ..Watching::default()
+        };
+        let outcome = kind.outcome(java, bytes, watching)?;
         let percent_unused = match outcome {
-            Some(_) if !kind.is_another_lookup() => percent_unused(recorded, kind, bytes)?,
+            Some(_) if !kind.is_another_lookup() => percent_unused(java, kind, bytes)?,
             _ => None,
         };
         let counted = outcome.map(|outcome| Counted {
             collections: outcome.totals.collections,
             visits: outcome.visits_per_allocation(),
             samples: outcome.samples,
+            sizes: outcome.sizes,
             percent_unused,
         });
         Ok(Row { kind, counted })
@@ -185,18 +179,18 @@ fn in_heap(recorded: &Recorded, bytes: usize) -> Result<InHeap> {
     Ok(InHeap { bytes, rows })
 }
 
-/// In a replay of its own, since what looks at the free bytes repeats a search.
-fn percent_unused(recorded: &Recorded, kind: Kind, bytes: usize) -> Result<Option<f64>> {
-    let options = Options {
+/// In a run of its own, since what looks at the free bytes repeats a search.
+fn percent_unused(java: &Java, kind: Kind, bytes: usize) -> Result<Option<f64>> {
+    let watching = Watching {
         free_before: true,
-        ..Options::default()
+        ..Watching::default()
     };
     // All lookups put objects into the same places, and the table finds them fastest.
     let kind = match kind {
         Kind::Lists(system) if !system.has_two_ends => Kind::table(system.lists.merges),
         other => other,
     };
-    let Some(outcome) = kind.outcome(recorded, bytes, options)? else {
+    let Some(outcome) = kind.outcome(java, bytes, watching)? else {
         return Ok(None);
     };
     let free = outcome

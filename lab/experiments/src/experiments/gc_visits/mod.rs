@@ -25,14 +25,14 @@ use anyhow::Result;
 use self::measured::{Found, measured};
 use crate::kit::{Entry, Report, Request, papers};
 use crate::shared::thesis::collecting;
-use crate::shared::thesis::recorded;
+use crate::shared::thesis::java;
 use crate::shared::thesis::systems;
 
 /// This experiment.
 pub(crate) const ENTRY: Entry = Entry {
     name: "gc-visits",
     about: "Free chunks and list heads that an allocation visits, over a program's life",
-    takes_traces: true,
+    takes_traces: false,
     takes_rounds: false,
     run,
 };
@@ -40,7 +40,8 @@ pub(crate) const ENTRY: Entry = Entry {
 const SOURCE: &str = papers::of_the_thesis!("table 2-2 and figures 3-1 and 3-2");
 
 fn run(request: &Request) -> Result<Report> {
-    let found = recorded::all(request)?.map(|recorded| measured(&recorded?));
+    let found = java::all(request).into_iter();
+    let found = found.map(|java| measured(&java));
     let found = found.collect::<Result<Vec<Found>>>()?;
     let mut report = Report::new(ENTRY.name, ENTRY.about, SOURCE, request.quick);
     report.setting = vec![
@@ -62,7 +63,7 @@ fn run(request: &Request) -> Result<Report> {
     }
     report.claims = claims::all(&found);
     let names: Vec<_> = found.iter().map(|one| one.name.as_str()).collect();
-    report.notes.extend(recorded::missing(&names));
+    report.notes.extend(java::missing(&names));
     report.notes.push(
         "A heap of 6 MiB is left out where the program does not complete in it with deferred coalescing: more lives in it \
          than in the thesis's programs, or its large arrays need room in one piece."

@@ -1,6 +1,6 @@
 //! Visits over time: from samples of the counters.
 
-use surefit_clients::java::Sample;
+use surefit_vm::Sample;
 
 /// Samples between two collections from which on the interval is judged: its first and its last
 /// third.
@@ -65,7 +65,7 @@ pub(super) fn points(samples: &[Sample], most: usize) -> Vec<(f64, f64)> {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use surefit_clients::java::Sample;
+    use surefit_vm::Sample;
 
     use super::{around_the_first, points, thirds};
 

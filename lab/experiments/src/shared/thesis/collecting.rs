@@ -4,17 +4,16 @@
 //! least        the smallest heap in which the program completes with deferred coalescing, in one heap
 //! collecting   the first of 2, 1.5, 1.25, 1.1 and 1 x least in which deferred collects
 //! ```
-//! In heaps much larger than what lives, a recording may end before its first collection. Then
+//! In heaps much larger than what lives, a program may end before its first collection. Then
 //! nothing is freed, and there is nothing to count.
 
-use std::sync::{Mutex, PoisonError};
-
 use anyhow::Result;
-use surefit_clients::java::{Finds, Options};
+use surefit_clients::java::Finds;
 use surefit_freelist::When;
+use surefit_vm::Watching;
 
 use super::heaps::{outcome, smallest};
-use super::recorded::Recorded;
+use super::java::Java;
 use super::systems::System;
 
 /// The multiples that are tried.
@@ -58,33 +57,19 @@ pub(crate) fn setting() -> String {
     )
 }
 
-/// What was found before in this process, by name and allocations: several experiments ask.
-static BEFORE: Mutex<Vec<((String, u64), Collecting)>> = Mutex::new(Vec::new());
-
 /// The heap of a program.
 ///
 /// # Errors
 /// As [`smallest`].
-pub(crate) fn collecting(recorded: &Recorded) -> Result<Collecting> {
-    let key = (recorded.name.clone(), recorded.program.allocations());
-    let mut before = BEFORE.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((_, found)) = before.iter().find(|(known, _)| *known == key) {
-        return Ok(*found);
-    }
-    let found = find(recorded)?;
-    before.push((key, found));
-    Ok(found)
-}
-
-fn find(recorded: &Recorded) -> Result<Collecting> {
+pub(crate) fn collecting(java: &Java) -> Result<Collecting> {
     let system = System::thesis(When::Deferred, Finds::NextHitTable);
     let mut found = Collecting {
-        least: smallest(recorded, system)?,
+        least: smallest(java, system)?,
         multiple: TRIED[0],
     };
     for multiple in TRIED {
         found.multiple = multiple;
-        let outcome = outcome(recorded, system, found.bytes(), Options::default())?;
+        let outcome = outcome(java, system, found.bytes(), Watching::default())?;
         if outcome.is_some_and(|outcome| outcome.totals.collections > 0) {
             break;
         }

@@ -1,83 +1,100 @@
-//! One replay, and the smallest heaps: what heap sizes are multiples of.
+//! One run, and the smallest heaps: what heap sizes are multiples of.
 //!
 //! ```text
-//! smallest heap of a system    by bisection, to 1 KiB or a thousandth
+//! smallest heap of a system    by bisection, to a sixty-fourth
 //! common minimum               the least of never, deferred and immediate in one heap
 //! ```
 //! A strategy's smallest heap is found with the table, which takes the most room of all lookups: so
-//! the others complete there too. Big arrays may fail in heaps several times what lives, since live
-//! objects lie everywhere in one heap: then the smallest heap says so, and in heaps above it hardly
-//! anything is collected.
+//! the others complete there too.
 
-use anyhow::{Result, bail};
-use surefit_clients::java::{Finds, Options, Outcome, Space, Stopped, min_heap};
+use std::sync::{Mutex, PoisonError};
+
+use anyhow::{Context, Result};
+use surefit_clients::bisect::Boundary;
+use surefit_clients::java::Finds;
 use surefit_freelist::When;
 use surefit_os::Reservation;
+use surefit_vm::{Collecting, Space, Watched, Watching};
 
-use super::recorded::Recorded;
+use super::java::Java;
 use super::systems::System;
 use crate::shared::merges::{MERGES, merges_name};
-use surefit_measure::collector::graphs::Region;
-use surefit_measure::error::Broken;
 
-/// Replays a program in a heap of the given number of bytes, tables included. The options are those
-/// of a [`System`], or of [`one_heap`](super::systems::one_heap).
+/// The least heap that is tried, and the largest.
+const TRIED: [usize; 2] = [32 << 10, 256 << 20];
+
+/// A smallest heap is found to this part of it.
+const OPEN: usize = 64;
+
+/// What a program does over a space in a heap of the given number of bytes, tables included,
+/// collected at once; `None` if it does not complete.
 ///
 /// # Errors
-/// No memory; a heap that broke an invariant; a reference to a freed object. A program that does
-/// not complete is a result.
-pub(crate) fn replay(
-    recorded: &Recorded,
+/// No memory.
+pub(crate) fn over(
+    java: &Java,
     space: &Space,
     bytes: usize,
-    options: &Options,
-) -> Result<Result<Outcome, Stopped>> {
+    watching: Watching,
+) -> Result<Option<Watched>> {
     let mut region = Reservation::new(bytes)?;
     region.fault_in();
-    let found = space.replay(&recorded.program, region.memory(), options);
-    let name = &recorded.name;
-    match &found {
-        Err(stopped @ Stopped::Corrupt { .. }) => {
-            bail!(Broken(format!("{name}: {space:?}: {stopped}")))
-        }
-        Ok(outcome) if outcome.references_to_freed > 0 => bail!(Broken(format!(
-            "{name}: {space:?}: {} references to freed objects",
-            outcome.references_to_freed
-        ))),
-        _ => Ok(found),
-    }
+    java.watched(space, Collecting::AtOnce, watching, region.memory())
 }
 
-/// What a system does with a program in a heap of the given number of bytes; `None` if the program
-/// does not complete.
+/// The same over a system.
 ///
 /// # Errors
-/// As [`replay`].
+/// As [`over`].
 pub(crate) fn outcome(
-    recorded: &Recorded,
+    java: &Java,
     system: System,
     bytes: usize,
-    options: Options,
-) -> Result<Option<Outcome>> {
-    let found = replay(recorded, &system.space(), bytes, &system.options(options))?;
-    Ok(found.ok())
+    watching: Watching,
+) -> Result<Option<Watched>> {
+    over(java, &system.space(), bytes, system.watching(watching))
 }
 
-/// The smallest heap of a system in which a program completes, in bytes.
+/// What was found before in this process: several experiments ask.
+static BEFORE: Mutex<Vec<((Java, System), usize)>> = Mutex::new(Vec::new());
+
+/// The smallest heap of a system in which a program completes, in bytes, to a sixty-fourth: one
+/// boundary between heaps that suffice and heaps that do not.
 ///
 /// # Errors
-/// None up to 64 times what lives most.
-pub(crate) fn smallest(recorded: &Recorded, system: System) -> Result<usize> {
-    let memory = |bytes| Region::new(bytes).ok();
-    let options = system.options(Options::default());
-    match min_heap(&system.space(), &recorded.program, &options, memory) {
-        Some(found) => Ok(found.bytes),
-        None => bail!(
-            "{}: {}: completes in no heap up to 64 times what lives",
-            recorded.name,
-            system.name()
-        ),
+/// None up to 256 MiB suffices.
+pub(crate) fn smallest(java: &Java, system: System) -> Result<usize> {
+    let mut before = BEFORE.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_known = |((other, its), _): &&((Java, System), usize)| other == java && *its == system;
+    if let Some((_, found)) = before.iter().find(is_known) {
+        return Ok(*found);
     }
+    let completes =
+        |bytes| anyhow::Ok(outcome(java, system, bytes, Watching::default())?.is_some());
+    let found = least(completes)?;
+    let found = found.with_context(|| {
+        format!(
+            "{}: {}: completes in no heap up to 256 MiB",
+            java.name,
+            system.name()
+        )
+    })?;
+    before.push(((java.clone(), system), found));
+    Ok(found)
+}
+
+/// The least heap that suffices, to a sixty-fourth; `None` if none does.
+pub(crate) fn least(mut suffices: impl FnMut(usize) -> Result<bool>) -> Result<Option<usize>> {
+    let [mut above, most] = TRIED;
+    let mut below = 0;
+    while !suffices(above)? {
+        if above == most {
+            return Ok(None);
+        }
+        (below, above) = (above, 2 * above);
+    }
+    let found = Boundary { below, above }.narrowed(8, |above| above / OPEN, suffices)?;
+    Ok(Some(found.above))
 }
 
 /// The smallest heaps of a program, in bytes.
@@ -94,9 +111,9 @@ impl Minima {
     ///
     /// # Errors
     /// As [`smallest`].
-    pub(crate) fn find(recorded: &Recorded, mut step: impl FnMut(&str)) -> Result<Self> {
+    pub(crate) fn find(java: &Java, mut step: impl FnMut(&str)) -> Result<Self> {
         let mut find = |system: System| {
-            let bytes = smallest(recorded, system)?;
+            let bytes = smallest(java, system)?;
             step(&system.name());
             anyhow::Ok(bytes)
         };
@@ -108,6 +125,11 @@ impl Minima {
             one_heap,
             ours: find(System::ours(When::Immediate))?,
         })
+    }
+
+    /// Bytes by which a smallest heap may be smaller than the one that was found.
+    pub(crate) const fn open_bytes(bytes: usize) -> usize {
+        bytes / OPEN
     }
 
     /// The least in one heap: what heap sizes are multiples of.
@@ -132,7 +154,7 @@ impl Minima {
 
 #[cfg(test)]
 mod tests {
-    use super::Minima;
+    use super::{Minima, least};
 
     #[test]
     fn the_common_minimum_is_the_least_in_one_heap() {
@@ -142,5 +164,18 @@ mod tests {
         };
         assert_eq!((minima.common(), minima.times(1.5)), (2000, 3000));
         assert_eq!(minima.common_of(), "immediate");
+    }
+
+    #[test]
+    fn the_least_that_suffices_is_found_to_a_sixty_fourth() {
+        for boundary in [10_000, 1_000_000, 50_000_000] {
+            let found = least(|bytes| Ok(bytes >= boundary)).expect("no error");
+            let found = found.expect("some heap does");
+            assert!(
+                found >= boundary && found - boundary <= found / 64,
+                "{found}"
+            );
+        }
+        assert!(matches!(least(|_| Ok(false)), Ok(None)));
     }
 }

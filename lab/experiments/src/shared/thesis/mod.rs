@@ -1,11 +1,11 @@
-//! What the thesis's experiments on recorded Java programs share; each of them is an experiment of
-//! its own.
+//! What the thesis's experiments on Java programs share; each of them is an experiment of its own.
 //!
 //! | module | holds | of the thesis |
 //! | --- | --- | --- |
 //! | `published` | the figures of the thesis that ours stand beside | |
-//! | `recorded` | the programs, and what stands for what | table 4-1 |
-//! | `heaps` | one replay; smallest heaps, which heap sizes are multiples of | |
+//! | `java` | the programs on the Java machine, and what stands for what | table 4-1 |
+//! | `recorded` | recordings, for what is no claim of the thesis, and for promotion | |
+//! | `heaps` | one run; smallest heaps, which heap sizes are multiples of | |
 //! | `collecting` | a heap in which a program collects: where counts are taken | |
 //! | `systems` | the two heaps: the thesis's one heap, and ours beside it | |
 //!
@@ -22,17 +22,18 @@
 //! Everything except times is counted: the same run gives the same figures.
 //!
 //! # What cannot be compared
-//! The thesis ran the programs of SPECjvm98 in an interpreter of 32 bits; these are recordings of
-//! other programs of the same kinds in a virtual machine of 64 bits, whose objects are longer and
-//! start at multiples of 8 bytes. So 256 lists end at 1 KB there and at 2 KiB here. A claim about
-//! shares or about an order is tested; a claim about absolute numbers is tested where its rule says
-//! that the programs are alike enough, and is not comparable elsewhere.
+//! The thesis ran the programs of SPECjvm98 in an interpreter of 32 bits; these are other programs
+//! of the same kinds, in an interpreter whose words have 32 bits too. Chunks start at multiples of
+//! 8 bytes here: so 256 lists end at 1 KB there and at 2 KiB here. A claim about shares or about an
+//! order is tested; a claim about absolute numbers is tested where its rule says that the programs
+//! are alike enough, and is not comparable elsewhere.
 //!
 //! # Source
 //! The thesis on free-list organisation, chapters 2 to 4.
 
 pub(crate) mod collecting;
 pub(crate) mod heaps;
+pub(crate) mod java;
 pub(crate) mod published;
 pub(crate) mod recorded;
 pub(crate) mod systems;

@@ -14,6 +14,7 @@
 use surefit_clients::java::{Finds, Lists, Options, Space};
 use surefit_freelist::When;
 use surefit_gc::Settings;
+use surefit_vm::Watching;
 
 use crate::shared::merges::merges_name;
 
@@ -67,7 +68,7 @@ impl System {
         Space::Segregated(self.lists)
     }
 
-    /// The same options for this system's heap: every replay of it needs them.
+    /// The same options for this system's heap, for a replay.
     pub(crate) const fn options(self, options: Options) -> Options {
         Options {
             large_from: if self.has_two_ends {
@@ -79,6 +80,14 @@ impl System {
         }
     }
 
+    /// The same for this system's heap on the Java machine.
+    pub(crate) const fn watching(self, watching: Watching) -> Watching {
+        match self.has_two_ends {
+            true => watching.with_two_ends(),
+            false => watching,
+        }
+    }
+
     /// Coalescing and lookup in two words; ours is named so.
     pub(crate) fn name(self) -> String {
         let merges = merges_name(self.lists.merges);
@@ -87,11 +96,6 @@ impl System {
             false => format!("{merges} {}", self.lists.finds.name()),
         }
     }
-}
-
-/// Options of a replay in one heap, as the thesis's: for spaces that are no [`System`].
-pub(crate) fn one_heap() -> Options {
-    System::thesis(When::Never, Finds::Scan).options(Options::default())
 }
 
 /// What both heaps are, for the setting of a report.
@@ -106,8 +110,9 @@ pub(crate) fn setting() -> String {
 mod tests {
     use surefit_clients::java::{Finds, Options};
     use surefit_freelist::When;
+    use surefit_vm::Watching;
 
-    use super::{System, one_heap};
+    use super::System;
 
     #[test]
     fn only_ours_has_another_place_for_large_objects() {
@@ -117,7 +122,8 @@ mod tests {
         ];
         let large_from = |system: System| system.options(Options::default()).large_from;
         assert_eq!((large_from(thesis), large_from(ours)), (usize::MAX, 4096));
-        assert_eq!(one_heap().large_from, usize::MAX);
+        let watched = |system: System| system.watching(Watching::default()).large_from;
+        assert_eq!((watched(thesis), watched(ours)), (usize::MAX, 4096));
         assert!(!thesis.lists.is_tree && ours.lists.is_tree);
         assert_eq!(thesis.name(), "never scan");
         assert_eq!(ours.name(), "ours, never");

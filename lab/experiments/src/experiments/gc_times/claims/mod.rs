@@ -68,8 +68,8 @@ mod tests {
     fn nothing_is_decided_where_nothing_is_collected() {
         let mut measured = made_up(|_, _| Some((100, 100)));
         for one in &mut measured.timed {
-            if let Some(outcome) = &mut one.outcome {
-                outcome.totals.collections = 0;
+            for round in &mut one.rounds {
+                round.totals.collections = 0;
             }
         }
         for claim in all(&[measured]) {

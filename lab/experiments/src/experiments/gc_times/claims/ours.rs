@@ -1,11 +1,11 @@
 //! Ours beside the thesis's one heap: two ends with a reserve, a bitmap, a tree.
 
-use surefit_clients::java::MinHeap;
 use surefit_freelist::When;
 
 use super::rules::{on_each, with_table};
 use crate::experiments::gc_times::measure::{BITMAP, Measured, OURS, What};
 use crate::kit::{Claim, OnProgram, Verdict};
+use crate::shared::thesis::heaps::Minima;
 use crate::shared::thesis::systems::System;
 
 /// All claims.
@@ -21,7 +21,7 @@ fn completes_in_less(found: &[Measured]) -> Claim {
     let on = |measured: &Measured| {
         let (one_heap, ours) = (measured.minima.one_heap[2], measured.minima.ours);
         let ratio = one_heap as f64 / ours as f64;
-        let is_less = ours + MinHeap::open_bytes(one_heap) < one_heap;
+        let is_less = ours + Minima::open_bytes(one_heap) < one_heap;
         OnProgram::timed(measured.name.as_str(), is_less, &[ratio])
     };
     Claim::that("immediate: ours completes in smaller heaps than one heap")

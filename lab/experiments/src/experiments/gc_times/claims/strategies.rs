@@ -1,12 +1,12 @@
 //! Figures 4-1 to 4-3: never, deferred and immediate coalescing, without a table.
 
-use surefit_clients::java::MinHeap;
 use surefit_freelist::When;
 
 use super::rules::{LARGE, SAME, SLACK, is_at_most, is_large, is_same, on_each, over, scan};
 use crate::experiments::gc_times::measure::{Measured, What};
 use crate::kit::{Claim, OnProgram, Verdict};
 use crate::shared::merges::{MERGES, merges_name};
+use crate::shared::thesis::heaps::Minima;
 use surefit_measure::ratio::or_not_measured;
 use surefit_measure::results::Ratio;
 
@@ -175,8 +175,8 @@ fn most_in_small_heaps(found: &[Measured]) -> Claim {
 fn pairs(measured: &Measured) -> (usize, usize) {
     let multiples = measured.multiples();
     let totals = |merges, multiple| {
-        let outcome = measured.at(scan(merges), multiple)?.outcome.as_ref()?;
-        Some((outcome.totals.collections, outcome.totals.visited))
+        let round = measured.at(scan(merges), multiple)?.rounds.first()?;
+        Some((round.totals.collections, round.totals.visited))
     };
     let pairs = MERGES.iter().flat_map(|&merges| {
         let pairs = multiples.windows(2).filter_map(move |pair| {
@@ -235,7 +235,7 @@ fn only_immediate_is_usable(found: &[Measured]) -> Claim {
         let [never, deferred, immediate] = measured.minima.one_heap;
         let next = never.min(deferred);
         let ratio = next as f64 / immediate as f64;
-        let is_usable = immediate + MinHeap::open_bytes(next) < next;
+        let is_usable = immediate + Minima::open_bytes(next) < next;
         OnProgram::timed(measured.name.as_str(), is_usable, &[ratio])
     };
     Claim::that("immediate completes in smaller heaps than deferred and never")

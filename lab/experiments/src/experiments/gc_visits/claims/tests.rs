@@ -27,6 +27,7 @@ fn found(of: impl Fn(Kind) -> Figures, before: (f64, f64)) -> Found {
             collections: samples.last().map_or(0, |last| last.collections),
             visits,
             samples,
+            sizes: Vec::new(),
             percent_unused: Some(percent_unused),
         }),
     });

@@ -1,23 +1,18 @@
-//! The clock of a replay under any collector: it adds up what a collector in steps took, and counts
-//! its own readings.
+//! The clock of a run: it adds up what a collector in steps took, and counts its own readings.
 //!
 //! ```text
 //! now, work, now     taken: from the first reading to the second, which contains one reading's cost
 //! ```
-#![deny(unsafe_code)]
 
 use std::cell::Cell;
+use std::time::Instant;
 
 use surefit_gc::Clock;
 
-use super::clock::Reading;
-
-/// The clock. Its ticks are nanoseconds of this thread's processor time, or it stands still and
-/// costs nothing.
+/// The clock. Its ticks are nanoseconds.
 #[derive(Debug)]
-pub(super) struct Meter {
-    /// The cost of a reading in nanoseconds; absent if no times are taken.
-    cost_ns: Option<u64>,
+pub(crate) struct Meter {
+    began: Instant,
     readings: Cell<u64>,
     /// The last reading.
     read: Cell<u64>,
@@ -28,10 +23,13 @@ pub(super) struct Meter {
     parts: Cell<u64>,
 }
 
+/// The number of pairs of readings from which the cost of one is computed.
+const PAIRS: usize = 2_001;
+
 impl Meter {
-    pub(super) fn new(timed: bool) -> Self {
+    pub(crate) fn new() -> Self {
         Self {
-            cost_ns: timed.then(|| Reading::Processor.cost_ns()),
+            began: Instant::now(),
             readings: Cell::new(0),
             read: Cell::new(0),
             worked: Cell::new(false),
@@ -40,33 +38,34 @@ impl Meter {
         }
     }
 
-    /// Whether times are taken.
-    pub(super) const fn is_on(&self) -> bool {
-        self.cost_ns.is_some()
-    }
-
-    /// The cost of a reading in nanoseconds.
-    pub(super) fn cost_ns(&self) -> u64 {
-        self.cost_ns.unwrap_or(0)
+    /// The cost of a reading in nanoseconds: the mean of the middle half of many.
+    pub(crate) fn cost_ns(&self) -> f64 {
+        let mut all: Vec<u64> = (0..PAIRS)
+            .map(|_| {
+                let first = self.now();
+                self.now() - first
+            })
+            .collect();
+        all.sort_unstable();
+        let middle = &all[PAIRS / 4..3 * PAIRS / 4];
+        middle.iter().sum::<u64>() as f64 / middle.len() as f64
     }
 
     /// How often it was read.
-    pub(super) fn readings(&self) -> u64 {
+    pub(crate) fn readings(&self) -> u64 {
         self.readings.get()
     }
 
-    /// What a collector in steps took, and how many readings this contains.
-    pub(super) fn taken(&self) -> (u64, u64) {
+    /// What a collector in steps took, in nanoseconds, and how many readings this contains.
+    pub(crate) fn taken(&self) -> (u64, u64) {
         (self.taken_ns.get(), self.parts.get())
     }
 }
 
 impl Clock for Meter {
+    #[inline]
     fn now(&self) -> u64 {
-        if !self.is_on() {
-            return 0;
-        }
-        let now = Reading::Processor.now();
+        let now = self.began.elapsed().as_nanos() as u64;
         self.readings.set(self.readings.get() + 1);
         let read = self.read.replace(now);
         if self.worked.take() {
@@ -77,7 +76,7 @@ impl Clock for Meter {
     }
 
     fn worked(&self, _units: u64) {
-        self.worked.set(self.is_on());
+        self.worked.set(true);
     }
 }
 
@@ -89,7 +88,7 @@ mod tests {
 
     #[test]
     fn only_what_the_collector_worked_is_taken() {
-        let meter = Meter::new(true);
+        let meter = Meter::new();
         for worked in [false, true, false, true] {
             meter.now();
             if worked {
@@ -98,8 +97,7 @@ mod tests {
             meter.now();
         }
         assert_eq!((meter.readings(), meter.taken().1), (8, 2));
-        let off = Meter::new(false);
-        off.worked(1);
-        assert_eq!((off.now(), off.readings(), off.taken()), (0, 0, (0, 0)));
+        let passed = meter.now();
+        assert!(meter.taken().0 <= passed && meter.cost_ns() > 0.0);
     }
 }
