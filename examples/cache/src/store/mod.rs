@@ -201,8 +201,8 @@ pub trait Store: Send + Sized + 'static {
         reply: &mut Reply,
     ) -> Result<(), Error>;
 
-    /// Calls `each` with some keys from a place on, about `count`, or fewer if they have about 1
-    /// MiB; returns the next place, or `None` at the end. A key that is there from the first place
+    /// Calls `each` with some keys from a place on, about `count`, or fewer if they have about 256
+    /// KiB; returns the next place, or `None` at the end. A key that is there from the first place
     /// to the end is passed at least once.
     fn scan(
         &mut self,

@@ -1,39 +1,40 @@
-//! A bucket: records side by side in few objects, so that a record needs none of its own.
+//! A bucket: records side by side in one object, so that a record needs none of its own.
 //!
 //! ```text
-//! heads     a head of eight bytes for each record
-//! bodies    for each record, in the same order: its deadline, if it has one (8 bytes); then, unless
-//!           they are outside, its key and its text
+//! bytes     bodies    for each record: its deadline, if it has one (8 bytes); then, unless they are
+//!                     outside, its key and its text
+//!           heads     for each record, in the same order: a head of eight bytes
+//!           count     of records, two bytes; a bucket without records has no bytes
 //! outside   for each record that has one, in the same order, what is outside
 //! ```
 //!
 //! # Invariants
-//! - P1 `bodies` has as many bytes as the heads say together, at most [`MOST_BODIES`].
+//! - P1 `bytes` has as many bytes as count and heads say, at most [`MOST`]: it is in one slice.
 //! - P2 `outside` has as many elements as heads say that they have one.
-//! - P3 There are at most [`MOST_RECORDS`] heads. So heads and bodies are each in one slice.
 
 use surefit_collections::{ByteString, Release, Vec};
 use surefit_core::Refused;
 
 use super::head::{At, DEADLINE, Head};
 use super::outside::{Body, Heap, Outside, PIECE};
+use super::outsides::Outsides;
 use crate::reply::Reply;
 use crate::store::Kind;
 
-/// The most records of a bucket.
-pub(super) const MOST_RECORDS: usize = 256;
-
-/// The most bytes of all bodies: a piece of the heap's.
-pub(super) const MOST_BODIES: usize = PIECE;
+/// The most bytes of a bucket: a piece of the heap's.
+pub(super) const MOST: usize = PIECE;
 
 /// The most bytes of a key and a text that lie in a body.
-const MOST_INSIDE: usize = 512;
+const MOST_INSIDE: usize = 1000;
 
-/// Bytes of the bodies that are left for deadlines.
-const LEFT: usize = 512;
+/// Bytes of a bucket that are left for deadlines.
+const LEFT: usize = 256;
+
+/// The bytes of the count.
+pub(super) const COUNT: usize = 2;
 
 /// Zeros that are appended to be written over.
-pub(super) const ZEROS: [u8; MOST_INSIDE + DEADLINE] = [0; MOST_INSIDE + DEADLINE];
+const ZEROS: [u8; MOST_INSIDE + DEADLINE + Head::BYTES] = [0; MOST_INSIDE + DEADLINE + Head::BYTES];
 
 /// Where the value of a new record is.
 pub(super) enum Value<'a> {
@@ -44,60 +45,51 @@ pub(super) enum Value<'a> {
 /// The records of one bucket.
 #[derive(Default)]
 pub(super) struct Bucket {
-    pub(super) heads: Vec<Head>,
-    pub(super) bodies: Vec<u8>,
-    pub(super) outside: Vec<Outside>,
+    pub(super) bytes: Vec<u8>,
+    pub(super) outside: Outsides,
 }
 
 impl Release<Heap> for Bucket {
     fn release(self, heap: &mut Heap) {
-        self.heads.free(heap);
-        self.bodies.free(heap);
-        self.outside.free(heap);
+        self.bytes.free(heap);
+        self.outside.release(heap);
     }
 }
 
 impl Bucket {
     // ---- reading -------------------------------------------------------------------------------
 
+    /// The number of records.
     #[inline]
-    pub(super) const fn len(&self) -> usize {
-        self.heads.len()
+    pub(super) fn len(&self, heap: &Heap) -> usize {
+        count(self.bytes.slice_at(heap, 0))
     }
 
     /// What the bucket weighs: bytes, as far as they matter for when to split it.
     #[inline]
-    pub(super) const fn weight(&self) -> usize {
-        self.bodies.len() + 16 * self.heads.len() + 112 * self.outside.len()
-    }
-
-    #[inline]
-    pub(super) fn heads<'a>(&'a self, heap: &'a Heap) -> &'a [Head] {
-        self.heads.slice_at(heap, 0)
-    }
-
-    pub(super) fn heads_mut<'a>(&'a mut self, heap: &'a Heap) -> &'a mut [Head] {
-        self.heads.slice_at_mut(heap, 0)
+    pub(super) fn weight(&self, heap: &Heap) -> usize {
+        self.bytes.len().saturating_sub(COUNT) + 96 * self.outside.len(heap)
     }
 
     /// All records, in order.
     #[inline]
     pub(super) fn records<'a>(&'a self, heap: &'a Heap) -> impl Iterator<Item = At> + use<'a> {
+        let bytes = self.bytes.slice_at(heap, 0);
+        let heads = &bytes[heads_at(bytes)..bytes.len().saturating_sub(COUNT)];
         let (mut start, mut outside) = (0, 0);
-        self.heads(heap)
-            .iter()
-            .enumerate()
-            .map(move |(index, &head)| {
-                let at = At {
-                    head,
-                    index,
-                    start,
-                    outside,
-                };
-                start += head.len();
-                outside += usize::from(head.has(Head::OUTSIDE));
-                at
-            })
+        let heads = heads.chunks_exact(Head::BYTES).enumerate();
+        heads.map(move |(index, bytes)| {
+            let head = Head::from_bytes(bytes.try_into().expect("a head's bytes"));
+            let at = At {
+                head,
+                index,
+                start,
+                outside,
+            };
+            start += head.len();
+            outside += usize::from(head.has(Head::OUTSIDE));
+            at
+        })
     }
 
     /// The record of a key.
@@ -126,11 +118,7 @@ impl Bucket {
     }
 
     #[inline]
-    pub(super) fn outside_mut<'a>(
-        &'a mut self,
-        heap: &'a Heap,
-        at: &At,
-    ) -> Option<&'a mut Outside> {
+    fn outside_mut<'a>(&'a mut self, heap: &'a Heap, at: &At) -> Option<&'a mut Outside> {
         let number = at.head.has(Head::OUTSIDE).then_some(at.outside)?;
         self.outside.get_mut(heap, number)
     }
@@ -138,13 +126,13 @@ impl Bucket {
     /// The key and the text of a record that has them inside.
     #[inline]
     fn inside<'a>(&'a self, heap: &'a Heap, at: &At) -> &'a [u8] {
-        let bodies = self.bodies.slice_at(heap, 0);
-        &bodies[at.start + at.head.deadline_len()..at.end()]
+        let bytes = self.bytes.slice_at(heap, 0);
+        &bytes[at.start + at.head.deadline_len()..at.end()]
     }
 
     pub(super) fn deadline(&self, heap: &Heap, at: &At) -> Option<u64> {
         let is_mortal = at.head.has(Head::MORTAL);
-        let bytes = is_mortal.then(|| self.bodies.slice_at(heap, at.start).first_chunk())?;
+        let bytes = is_mortal.then(|| self.bytes.slice_at(heap, at.start).first_chunk())?;
         Some(u64::from_le_bytes(*bytes.expect("P1: a deadline")))
     }
 
@@ -192,50 +180,81 @@ impl Bucket {
         }
     }
 
+    // ---- changing ------------------------------------------------------------------------------
+
+    /// Writes the head of a record.
+    pub(super) fn set_head(&mut self, heap: &Heap, index: usize, head: Head) {
+        let bytes = self.bytes.slice_at_mut(heap, 0);
+        let place = heads_at(bytes) + Head::BYTES * index;
+        bytes[place..][..Head::BYTES].copy_from_slice(&head.to_bytes());
+    }
+
     /// Notes that a record was used, in the copy of its head too.
     #[inline]
     pub(super) fn touch(&mut self, heap: &Heap, at: &mut At) {
-        at.head.word |= Head::USED;
-        self.heads_mut(heap)[at.index] = at.head;
+        at.head.set(Head::USED, true);
+        self.set_head(heap, at.index, at.head);
     }
 
     /// Notes that no record was used.
     pub(super) fn forget_uses(&mut self, heap: &Heap) {
-        let heads = self.heads_mut(heap).iter_mut();
-        heads.for_each(|head| head.set(Head::USED, false));
+        for index in 0..self.len(heap) {
+            let bytes = self.bytes.slice_at(heap, 0);
+            let place = heads_at(bytes) + Head::BYTES * index;
+            let head = bytes[place..].first_chunk().expect("P1: a head");
+            let mut head = Head::from_bytes(*head);
+            head.set(Head::USED, false);
+            self.set_head(heap, index, head);
+        }
     }
-
-    // ---- changing ------------------------------------------------------------------------------
 
     /// Whether a key and a text may lie inside, in the place of a record if it is there.
     pub(super) fn is_inside(&self, at: Option<&At>, len: usize) -> bool {
-        let other = self.bodies.len() - at.map_or(0, |at| at.head.len());
-        len <= MOST_INSIDE && other + DEADLINE + len <= MOST_BODIES - LEFT
+        let other = self.bytes.len() - at.map_or(0, |at| at.head.len());
+        len <= MOST_INSIDE && other + Head::BYTES + DEADLINE + len <= MOST - LEFT
     }
 
-    /// Makes a hole of `new` bytes in the bodies where `old` ones were.
+    /// Makes room for so many more bytes, and so many more elements outside.
     ///
     /// # Errors
-    /// If there is no room. Nothing has changed. Never if the hole is not larger.
-    fn splice(
+    /// If there is none. Nothing has changed.
+    pub(super) fn make_room(
         &mut self,
         heap: &mut Heap,
-        start: usize,
-        old: usize,
-        new: usize,
+        bytes: usize,
+        outside: usize,
     ) -> Result<(), Refused> {
-        let (len, end) = (self.bodies.len(), start + old);
-        if new > old {
-            if len + new - old > MOST_BODIES {
-                return Err(Refused::TooLarge { limit: MOST_BODIES });
-            }
-            self.bodies.reserve_exact(heap, new - old)?;
-            self.bodies.extend_from_slice(heap, &ZEROS[..new - old])?;
+        if self.bytes.len() + bytes > MOST {
+            return Err(Refused::TooLarge { limit: MOST });
         }
-        let bodies = self.bodies.slice_at_mut(heap, 0);
-        bodies.copy_within(end..len, start + new);
-        self.bodies.truncate(heap, len + new - old);
-        Ok(())
+        let outside = self.outside.reserve(heap, outside);
+        let made = outside.and_then(|()| self.bytes.reserve_exact(heap, bytes));
+        if made.is_err() {
+            self.outside.trim(heap);
+        }
+        made
+    }
+
+    /// Makes a hole of `new` bytes where `old` ones were. There is room.
+    pub(super) fn splice(&mut self, heap: &mut Heap, start: usize, old: usize, new: usize) {
+        let (len, end) = (self.bytes.len(), start + old);
+        if new > old {
+            let appended = self.bytes.extend_from_slice(heap, &ZEROS[..new - old]);
+            appended.expect("room was made");
+        }
+        self.bytes
+            .slice_at_mut(heap, 0)
+            .copy_within(end..len, start + new);
+        self.bytes.truncate(heap, len + new - old);
+    }
+
+    /// Appends a head, whose body was appended to the others, and counts it. There is room.
+    pub(super) fn add_head(&mut self, heap: &mut Heap, head: Head) {
+        let end = self.bytes.len() - COUNT;
+        self.splice(heap, end, 0, Head::BYTES);
+        let bytes = self.bytes.slice_at_mut(heap, 0);
+        bytes[end..][..Head::BYTES].copy_from_slice(&head.to_bytes());
+        set_count(bytes, count(bytes) + 1);
     }
 
     /// Adds a record, or puts it in the place of the one of its key.
@@ -255,67 +274,52 @@ impl Bucket {
             Value::Inside(text) => ([key, text], None),
             Value::Outside(outside) => ([&[], &[]], Some(outside)),
         };
-        let was_outside = at.is_some_and(|at| at.head.has(Head::OUTSIDE));
-        let place = at.copied().unwrap_or(At {
-            head: Head {
-                hash,
-                key: 0,
-                word: 0,
-            },
-            index: self.len(),
-            start: self.bodies.len(),
-            outside: self.outside.len(),
-        });
         let mut head = Head {
             hash,
+            key: u16::try_from(key.len()).expect("a key's length was verified"),
             word: 0,
-            ..place.head
         };
-        head.key = u16::try_from(key.len()).expect("a key's length was verified");
         head.set(Head::USED, at.is_some());
         head.set(Head::MORTAL, deadline.is_some());
         head.set(Head::OUTSIDE, outside.is_some());
         head.set_len(head.deadline_len() + inside[0].len() + inside[1].len());
-        let is_room = self.make_room(heap, at.is_none(), outside.is_some() && !was_outside);
-        let spliced =
-            is_room.and_then(|()| self.splice(heap, place.start, place.head.len(), head.len()));
-        if let Err(refused) = spliced {
+        let was_outside = at.is_some_and(|at| at.head.has(Head::OUTSIDE));
+        let more_outside = usize::from(outside.is_some() && !was_outside);
+        let old = at.map_or(0, |at| at.head.len());
+        let more = head.len().saturating_sub(old) + self.extra(at.is_none());
+        if let Err(refused) = self.make_room(heap, more, more_outside) {
             outside.release(heap);
             return Err(refused);
         }
-        let body = &mut self.bodies.slice_at_mut(heap, 0)[place.start..][..head.len()];
+        if self.bytes.is_empty() {
+            self.splice(heap, 0, 0, COUNT);
+        }
+        let (start, number) = match at {
+            Some(at) => (at.start, at.outside),
+            None => (
+                heads_at(self.bytes.slice_at(heap, 0)),
+                self.outside.len(heap),
+            ),
+        };
+        self.splice(heap, start, old, head.len());
+        let body = &mut self.bytes.slice_at_mut(heap, 0)[start..][..head.len()];
         write(body, deadline, inside);
         match at {
-            Some(_) => self.heads_mut(heap)[place.index] = head,
-            None => self
-                .heads
-                .push_within_capacity(heap, head)
-                .expect("room was made"),
+            Some(at) => self.set_head(heap, at.index, head),
+            None => self.add_head(heap, head),
         }
-        self.put_outside(heap, place.outside, was_outside, outside);
+        self.put_outside(heap, number, was_outside, outside);
         self.trim(heap);
         Ok(())
     }
 
-    /// Makes room for a head and an outside.
-    fn make_room(
-        &mut self,
-        heap: &mut Heap,
-        is_new: bool,
-        is_outside: bool,
-    ) -> Result<(), Refused> {
-        if is_new && self.len() == MOST_RECORDS {
-            return Err(Refused::TooLarge {
-                limit: MOST_RECORDS,
-            });
+    /// The bytes that a new record needs beside its body.
+    const fn extra(&self, is_new: bool) -> usize {
+        match (is_new, self.bytes.is_empty()) {
+            (false, _) => 0,
+            (true, false) => Head::BYTES,
+            (true, true) => Head::BYTES + COUNT,
         }
-        if is_new && self.len() == self.heads.capacity(heap) {
-            self.heads.reserve_exact(heap, 4)?;
-        }
-        if is_outside && self.outside.len() == self.outside.capacity(heap) {
-            self.outside.reserve_exact(heap, 2)?;
-        }
-        Ok(())
     }
 
     /// Exchanges the outside of a record, for which there is room.
@@ -328,10 +332,7 @@ impl Bucket {
     ) {
         let former = was_outside.then(|| self.outside.remove(heap, number));
         if let Some(outside) = outside {
-            let inserted = self.outside.insert(heap, number, outside);
-            inserted
-                .map_err(|full| full.refused)
-                .expect("room was made");
+            self.outside.insert(heap, number, outside);
         }
         former.release(heap);
     }
@@ -348,11 +349,13 @@ impl Bucket {
     ) -> Result<(), Refused> {
         let (mut head, old) = (at.head, at.head.deadline_len());
         head.set(Head::MORTAL, deadline.is_some());
-        head.set_len(at.head.len() - old + head.deadline_len());
-        self.splice(heap, at.start, old, head.deadline_len())?;
-        self.heads_mut(heap)[at.index] = head;
+        let new = head.deadline_len();
+        head.set_len(at.head.len() - old + new);
+        self.make_room(heap, new.saturating_sub(old), 0)?;
+        self.splice(heap, at.start, old, new);
+        self.set_head(heap, at.index, head);
         if let Some(deadline) = deadline {
-            let body = self.bodies.slice_at_mut(heap, at.start);
+            let body = self.bytes.slice_at_mut(heap, at.start);
             body[..DEADLINE].copy_from_slice(&deadline.to_le_bytes());
         }
         Ok(())
@@ -363,9 +366,12 @@ impl Bucket {
     /// # Errors
     /// If there is no room. Nothing has changed.
     pub(super) fn append(&mut self, heap: &mut Heap, at: &At, more: &[u8]) -> Result<(), Refused> {
-        self.splice(heap, at.end(), 0, more.len())?;
-        self.bodies.slice_at_mut(heap, 0)[at.end()..][..more.len()].copy_from_slice(more);
-        self.heads_mut(heap)[at.index].set_len(at.head.len() + more.len());
+        self.make_room(heap, more.len(), 0)?;
+        self.splice(heap, at.end(), 0, more.len());
+        self.bytes.slice_at_mut(heap, 0)[at.end()..][..more.len()].copy_from_slice(more);
+        let mut head = at.head;
+        head.set_len(head.len() + more.len());
+        self.set_head(heap, at.index, head);
         Ok(())
     }
 
@@ -422,27 +428,52 @@ impl Bucket {
 
     /// Removes a record.
     pub(super) fn remove(&mut self, heap: &mut Heap, at: &At) {
-        self.splice(heap, at.start, at.head.len(), 0)
-            .expect("it becomes shorter");
-        self.heads.remove(heap, at.index);
         self.put_outside(heap, at.outside, at.head.has(Head::OUTSIDE), None);
+        self.cut(heap, at);
         self.trim(heap);
+    }
+
+    /// Removes the body and the head of a record.
+    pub(super) fn cut(&mut self, heap: &mut Heap, at: &At) {
+        let bytes = self.bytes.slice_at_mut(heap, 0);
+        let (head_at, left) = (heads_at(bytes) + Head::BYTES * at.index, count(bytes) - 1);
+        set_count(bytes, left);
+        self.splice(heap, head_at, Head::BYTES, 0);
+        self.splice(heap, at.start, at.head.len(), 0);
+        if left == 0 {
+            self.bytes.truncate(heap, 0);
+        }
     }
 
     /// Gives back room that is not needed, as far as that is not refused.
     pub(super) fn trim(&mut self, heap: &mut Heap) {
-        let (len, room) = (self.bodies.len(), self.bodies.capacity(heap));
+        let (len, room) = (self.bytes.len(), self.bytes.capacity(heap));
         if room - len > len / 32 {
-            let _ = self.bodies.shrink_to_fit(heap);
+            let _ = self.bytes.shrink_to_fit(heap);
         }
-        if self.heads.capacity(heap) - self.len() >= 8 || self.len() == 0 {
-            let _ = self.heads.shrink_to(heap, self.len().next_multiple_of(4));
-        }
-        let len = self.outside.len();
-        if self.outside.capacity(heap) - len >= 4 || len == 0 {
-            let _ = self.outside.shrink_to_fit(heap);
-        }
+        self.outside.trim(heap);
     }
+}
+
+/// The number of records of a bucket with these bytes.
+#[inline]
+fn count(bytes: &[u8]) -> usize {
+    bytes
+        .last_chunk()
+        .map_or(0, |count| usize::from(u16::from_le_bytes(*count)))
+}
+
+fn set_count(bytes: &mut [u8], count: usize) {
+    let place = bytes.last_chunk_mut().expect("P1: a count");
+    *place = u16::try_from(count).expect("P1: few records").to_le_bytes();
+}
+
+/// Where the heads begin in a bucket with these bytes.
+#[inline]
+pub(super) fn heads_at(bytes: &[u8]) -> usize {
+    bytes
+        .len()
+        .saturating_sub(COUNT + Head::BYTES * count(bytes))
 }
 
 /// Writes the body of a record.

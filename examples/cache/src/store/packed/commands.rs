@@ -14,7 +14,7 @@ use crate::store::{End, Error, Expiry, Figures, Kind, MOST_KEY, Store, indices};
 const EXTRA: usize = 256;
 
 /// Bytes of keys with which a scan ends.
-const MOST_SCANNED: usize = 1 << 20;
+const MOST_SCANNED: usize = 256 << 10;
 
 impl Packed {
     /// The record of a key, if its value is of a kind.
@@ -119,7 +119,7 @@ impl Packed {
         }
         self.of_kind(now, key, empty(self).kind())?;
         let hash = self.seed.of(key);
-        self.fit(hash, key.len() + bytes + EXTRA, |it| {
+        self.fit(now, hash, key.len() + bytes + EXTRA, |it| {
             if it.live(now, hash, key).is_none() {
                 it.put_empty(hash, key, empty(it))?;
             }
@@ -234,7 +234,7 @@ impl Store for Packed {
 
     fn set_deadline(&mut self, now: u64, key: &[u8], to: Option<u64>) -> Result<bool, Error> {
         let hash = self.seed.of(key);
-        self.fit(hash, EXTRA, |it| {
+        self.fit(now, hash, EXTRA, |it| {
             let Some(Found { bucket, at }) = it.live(now, hash, key) else {
                 return Ok(false);
             };
@@ -267,7 +267,7 @@ impl Store for Packed {
             return Err(Error::LongKey);
         }
         let hash = self.seed.of(key);
-        self.fit(hash, key.len() + value.len() + EXTRA, |it| {
+        self.fit(now, hash, key.len() + value.len() + EXTRA, |it| {
             it.put_text(now, hash, key, value, expiry)
         })
     }
@@ -278,7 +278,7 @@ impl Store for Packed {
         }
         let len = self.len_of(now, key, Kind::Text)?;
         let hash = self.seed.of(key);
-        self.fit(hash, key.len() + len + more.len() + EXTRA, |it| {
+        self.fit(now, hash, key.len() + len + more.len() + EXTRA, |it| {
             it.append_text(now, hash, key, more)
         })
     }
@@ -418,7 +418,7 @@ impl Store for Packed {
                 }
             }
             // Buckets without records count too: a call is bounded.
-            seen += bucket.len().max(1);
+            seen += bucket.len(&self.heap).max(1);
             next = behind;
         }
         next

@@ -1,7 +1,5 @@
 //! What a bucket knows of a record without its body.
 
-use surefit_collections::Release;
-
 /// The bytes of a deadline in a body.
 pub(super) const DEADLINE: usize = size_of::<u64>();
 
@@ -15,14 +13,34 @@ pub(super) struct Head {
     pub(super) word: u16,
 }
 
-impl<H> Release<H> for Head {}
-
 impl Head {
+    /// The bytes of a head in a bucket.
+    pub(super) const BYTES: usize = 8;
+
     const LEN: u16 = 0x7FF;
     pub(super) const USED: u16 = 1 << 11;
     pub(super) const MORTAL: u16 = 1 << 12;
     pub(super) const OUTSIDE: u16 = 1 << 13;
 
+    #[inline]
+    pub(super) const fn to_bytes(self) -> [u8; Self::BYTES] {
+        let (key, word) = (self.key as u64, self.word as u64);
+        (self.hash as u64 | key << 32 | word << 48).to_le_bytes()
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "parts of a word")]
+    #[inline]
+    pub(super) const fn from_bytes(bytes: [u8; Self::BYTES]) -> Self {
+        let all = u64::from_le_bytes(bytes);
+        Self {
+            hash: all as u32,
+            key: (all >> 32) as u16,
+            word: (all >> 48) as u16,
+        }
+    }
+
+    /// The bytes of the body.
+    #[inline]
     pub(super) const fn len(self) -> usize {
         (self.word & Self::LEN) as usize
     }
@@ -33,6 +51,7 @@ impl Head {
         self.word = self.word & !Self::LEN | len as u16;
     }
 
+    #[inline]
     pub(super) const fn has(self, flag: u16) -> bool {
         self.word & flag != 0
     }
@@ -47,11 +66,6 @@ impl Head {
 
     pub(super) const fn deadline_len(self) -> usize {
         if self.has(Self::MORTAL) { DEADLINE } else { 0 }
-    }
-
-    /// Whether the record was used since [`Bucket::forget_uses`].
-    pub(super) const fn is_used(self) -> bool {
-        self.has(Self::USED)
     }
 }
 

@@ -6,7 +6,7 @@
 //!   commands    what a shard does
 //!   table       from a hash to a bucket
 //!     bucket      records side by side (head: what is known of each; bulk: splitting, merging)
-//!       outside     long texts, hashes, lists
+//!       outside     long texts, hashes, lists (outsides: those of a bucket)
 //! ```
 //! Nothing of a refused write is lost. A write that finds no room evicts other records until it
 //! fits. Who goes is decided by a hand that goes round: a record that was used since the hand came
@@ -18,6 +18,7 @@ mod commands;
 mod hash;
 mod head;
 mod outside;
+mod outsides;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -29,9 +30,9 @@ use surefit_compact::os::{Limits, OsHeapError};
 use surefit_compact::{Bound, Config, Geometry, GeometrySpec, Spacing};
 use surefit_core::Refused;
 
-use self::bucket::{MOST_BODIES, MOST_RECORDS};
+use self::bucket::{Bucket, MOST};
 use self::hash::Seeded;
-use self::head::At;
+use self::head::{At, Head};
 use self::outside::Heap;
 use self::table::Table;
 use super::{Error, Figures};
@@ -157,7 +158,9 @@ impl Packed {
             self.remove_found(Found { bucket: number, at });
             return None;
         }
-        bucket.touch(&self.heap, &mut at);
+        if !at.head.has(Head::USED) {
+            bucket.touch(&self.heap, &mut at);
+        }
         Some(Found { bucket: number, at })
     }
 
@@ -178,6 +181,7 @@ impl Packed {
     /// left but the record with this hash.
     fn fit<R>(
         &mut self,
+        now: u64,
         hash: u32,
         bytes: usize,
         mut act: impl FnMut(&mut Self) -> Result<R, Refused>,
@@ -194,9 +198,9 @@ impl Packed {
                     return Ok(result);
                 }
                 // A full bucket is no full heap: other buckets' records need not go.
-                Err(Refused::TooLarge { limit }) => self
-                    .relieve(hash, limit)
-                    .unwrap_or_else(|_| self.evict(hash)),
+                Err(Refused::TooLarge { limit: MOST }) => {
+                    self.relieve(now, hash).unwrap_or_else(|_| self.evict(hash))
+                }
                 Err(_) => self.evict(hash),
             };
             if !is_room {
@@ -205,23 +209,18 @@ impl Packed {
         }
     }
 
-    /// Makes room in the bucket of a hash, which has as many records or bytes as it may; `false`
-    /// if it has not, or there is nothing to do.
+    /// Makes room in the bucket of a hash, which has as many bytes as it may: what is expired goes,
+    /// else the largest text moves outside, else a record goes. `false` if there is none.
     ///
     /// # Errors
     /// If the heap has no room. Nothing has changed.
-    fn relieve(&mut self, hash: u32, limit: usize) -> Result<bool, Refused> {
+    fn relieve(&mut self, now: u64, hash: u32) -> Result<bool, Refused> {
         let number = self.table.home(hash);
-        let records = self.table.bucket(&self.heap, number).len();
-        match limit {
-            MOST_RECORDS if records == MOST_RECORDS => {
-                Ok(self.table.make_room(&mut self.heap, hash) || self.evict_any_in(hash))
-            }
-            MOST_BODIES => self.table.with(&mut self.heap, number, |bucket, heap| {
-                bucket.move_outside(heap)
-            }),
-            _ => Ok(false),
+        if self.expire_in(number, now) > 0 {
+            return Ok(true);
         }
+        let bucket = |bucket: &mut Bucket, heap: &mut _| bucket.move_outside(heap);
+        Ok(self.table.with(&mut self.heap, number, bucket)? || self.evict_any_in(hash))
     }
 
     /// Removes a record that was not used for long, but none with this hash; `false` if there is
@@ -264,7 +263,7 @@ impl Packed {
             .table
             .bucket(&self.heap, bucket)
             .records(&self.heap)
-            .find(|at| !at.head.is_used() && at.head.hash != spared);
+            .find(|at| !at.head.has(Head::USED) && at.head.hash != spared);
         let Some(at) = victim else {
             return false;
         };
@@ -283,18 +282,25 @@ impl Packed {
                 self.expire_hand = 0;
             }
             let number = self.expire_hand;
-            seen += self.table.bucket(&self.heap, number).len();
-            while let Some(at) = self.expired_in(number, now) {
-                self.table.with(&mut self.heap, number, |bucket, heap| {
-                    bucket.remove(heap, &at)
-                });
-                expired += 1;
-            }
+            seen += self.table.bucket(&self.heap, number).len(&self.heap);
+            expired += self.expire_in(number, now);
             self.expire_hand += 1;
             self.table.balance(&mut self.heap);
         }
-        self.expired += expired as u64;
         expired * 4 > seen
+    }
+
+    /// Removes the expired records of a bucket; returns how many there were.
+    fn expire_in(&mut self, number: usize, now: u64) -> usize {
+        let mut expired = 0;
+        while let Some(at) = self.expired_in(number, now) {
+            self.table.with(&mut self.heap, number, |bucket, heap| {
+                bucket.remove(heap, &at)
+            });
+            expired += 1;
+        }
+        self.expired += expired as u64;
+        expired
     }
 
     fn expired_in(&self, number: usize, now: u64) -> Option<At> {

@@ -13,17 +13,17 @@ use std::mem;
 use surefit_collections::{Release, Vec};
 use surefit_core::Refused;
 
-use super::bucket::{Bucket, MOST_RECORDS};
+use super::bucket::Bucket;
 use super::outside::Heap;
 
 /// The mean weight of buckets above which there is one more.
-const HEAVY: usize = 2000;
+const HEAVY: usize = 1450;
 
 /// That below which there is one less.
-const LIGHT: usize = 1500;
+const LIGHT: usize = 1250;
 
-/// That below which no bucket is split any more, even if one is full.
-const LIGHTEST: usize = 250;
+/// Merges after one change, at most.
+const MERGES: usize = 4;
 
 /// Buckets by which the vector may be too long.
 const SPARE: usize = 128;
@@ -89,38 +89,29 @@ impl Table {
         change: impl FnOnce(&mut Bucket, &mut Heap) -> R,
     ) -> R {
         let mut bucket = mem::take(self.bucket_mut(heap, number));
-        self.records -= bucket.len();
-        self.weight -= bucket.weight();
+        self.records -= bucket.len(heap);
+        self.weight -= bucket.weight(heap);
         let result = change(&mut bucket, heap);
-        self.records += bucket.len();
-        self.weight += bucket.weight();
+        self.records += bucket.len(heap);
+        self.weight += bucket.weight(heap);
         *self.bucket_mut(heap, number) = bucket;
         result
     }
 
-    /// Splits a bucket or merges two, if the buckets are too heavy or too light in the mean. What
+    /// Splits a bucket or merges some, if the buckets are too heavy or too light in the mean. What
     /// is refused is tried again after the next change.
     #[inline]
     pub(super) fn balance(&mut self, heap: &mut Heap) {
         if self.weight > self.len() * HEAVY {
             let _ = self.split(heap);
-        } else if self.len() > 1 && self.weight < self.len() * LIGHT {
-            let _ = self.merge(heap);
         }
-    }
-
-    /// Splits buckets, each in its turn, until the one of a hash has fewer records than it may
-    /// have; whether it has. The table becomes at most some times longer than it would be else.
-    ///
-    /// # Complexity
-    /// O(records), in one call. Hashes are seeded, so a bucket is next to never that full.
-    pub(super) fn make_room(&mut self, heap: &mut Heap, hash: u32) -> bool {
-        while self.bucket(heap, self.home(hash)).len() == MOST_RECORDS {
-            if self.weight < self.len() * LIGHTEST || self.split(heap).is_err() {
-                return false;
+        // More than one, because one that is refused holds up those behind it.
+        for _ in 0..MERGES {
+            let is_light = self.len() > 1 && self.weight < self.len() * LIGHT;
+            if !is_light || self.merge(heap).is_err() {
+                break;
             }
         }
-        true
     }
 
     #[inline(never)]
@@ -148,7 +139,10 @@ impl Table {
         let number = last - (1 << last.ilog2());
         let mut other = mem::take(self.bucket_mut(heap, last));
         let mut origin = mem::take(self.bucket_mut(heap, number));
+        // What moves outside weighs less than before, or more.
+        let before = origin.weight(heap) + other.weight(heap);
         let merged = origin.merge(heap, &mut other);
+        self.weight = self.weight - before + origin.weight(heap) + other.weight(heap);
         *self.bucket_mut(heap, number) = origin;
         if let Err(refused) = merged {
             *self.bucket_mut(heap, last) = other;
@@ -194,10 +188,10 @@ impl Table {
         for number in 0..self.len() {
             let bucket = self.bucket(heap, number);
             bucket.assert_sound(heap);
-            let mut heads = bucket.heads(heap).iter();
-            assert!(heads.all(|head| self.home(head.hash) == number), "P4");
-            records += bucket.len();
-            weight += bucket.weight();
+            let mut hashes = bucket.records(heap).map(|at| at.head.hash);
+            assert!(hashes.all(|hash| self.home(hash) == number), "P4");
+            records += bucket.len(heap);
+            weight += bucket.weight(heap);
         }
         assert_eq!((records, weight), (self.records, self.weight), "P5");
     }

@@ -1,6 +1,6 @@
 //! Buckets that are filled to their limits, by keys that are chosen by their hashes.
 
-use super::bucket::{Bucket, MOST_BODIES, MOST_RECORDS};
+use super::bucket::{Bucket, MOST};
 use super::head::DEADLINE;
 use super::{Packed, Seeded};
 use crate::store::{Expiry, Kind, Store};
@@ -21,67 +21,100 @@ fn first(shard: &Packed) -> &Bucket {
     shard.table.bucket(&shard.heap, 0)
 }
 
-#[test]
-fn a_bucket_that_is_full_of_records_is_split() {
-    let mut shard = shard();
-    let keys: Vec<_> = of_first_bucket(shard.seed, 3).take(300).collect();
-    let mut fullest = 0;
-    for key in &keys {
-        shard.set(0, key, b"", Expiry::Never).expect("room");
-        fullest = fullest.max(first(&shard).len());
-    }
-    assert_eq!(fullest, MOST_RECORDS);
-    assert_eq!(shard.figures().evicted, 0);
-    assert!(
-        keys.iter()
-            .all(|key| shard.kind(0, key) == Some(Kind::Text))
-    );
-    shard.assert_sound();
+/// Keys of bucket 0, more than it has heads for.
+fn too_many(seed: Seeded) -> Vec<Vec<u8>> {
+    of_first_bucket(seed, 12).take(600).collect()
+}
+
+/// Keys of other buckets.
+fn others(seed: Seeded) -> Vec<Vec<u8>> {
+    let keys = (0..500).map(|number| format!("other:{number}").into_bytes());
+    keys.filter(|key| seed.of(key) % 8 != 0).collect()
 }
 
 #[test]
-fn where_a_split_does_not_help_only_the_full_bucket_loses_records() {
+fn only_a_bucket_that_is_full_of_heads_loses_records() {
     let mut shard = shard();
-    let others = (0..500).map(|number| format!("other:{number}").into_bytes());
-    let seed = shard.seed;
-    let others: Vec<_> = others.filter(|key| seed.of(key) % 8 != 0).collect();
+    let others = others(shard.seed);
     for key in &others {
         shard.set(0, key, b"", Expiry::Never).expect("room");
     }
     // The hand is elsewhere.
     shard.evict_hand = 1;
-    for key in of_first_bucket(seed, 12).take(300) {
-        shard.set(0, &key, b"", Expiry::Never).expect("room");
+    let keys = too_many(shard.seed);
+    for key in &keys {
+        shard.set(0, key, b"", Expiry::Never).expect("room");
     }
-    assert_eq!(first(&shard).len(), MOST_RECORDS);
-    assert_eq!(shard.figures().evicted, 300 - MOST_RECORDS as u64);
-    assert!(
-        others
-            .iter()
-            .all(|key| shard.kind(0, key) == Some(Kind::Text))
-    );
+    assert!(MOST - first(&shard).bytes.len() < 64);
+    let is_there = |key: &Vec<u8>| shard.kind(0, key) == Some(Kind::Text);
+    assert!(others.iter().all(is_there));
+    assert!(shard.figures().evicted > 50);
+    shard.assert_sound();
+}
+
+#[test]
+fn a_full_bucket_loses_what_is_expired_first() {
+    let mut shard = shard();
+    let keys = too_many(shard.seed);
+    let (mortal, stay) = keys.split_at(100);
+    for key in stay.iter().take(300) {
+        shard.set(0, key, b"", Expiry::Never).expect("room");
+    }
+    for key in mortal {
+        shard.set(0, key, b"", Expiry::At(10)).expect("room");
+    }
+    assert_eq!(shard.figures().evicted, 0);
+    for key in stay {
+        shard.set(10, key, b"", Expiry::Never).expect("room");
+        if shard.figures().expired > 0 {
+            break;
+        }
+    }
+    assert_eq!((shard.figures().evicted, shard.figures().expired), (0, 100));
     shard.assert_sound();
 }
 
 #[test]
 fn deadlines_find_room_in_a_bucket_that_is_full_of_bytes() {
     let mut shard = shard();
-    let keys: Vec<_> = of_first_bucket(shard.seed, 3).take(74).collect();
+    let text = |number: usize, key: &[u8]| vec![number as u8; 39 - key.len()];
+    let keys: Vec<_> = of_first_bucket(shard.seed, 12).take(81).collect();
     for (number, key) in keys.iter().enumerate() {
-        let text = vec![number as u8; 48 - key.len()];
+        let text = text(number, key);
         shard.set(0, key, &text, Expiry::Never).expect("room");
     }
     let mut fullest = 0;
     for key in &keys {
         assert_eq!(shard.set_deadline(0, key, Some(1000)), Ok(true));
-        fullest = fullest.max(first(&shard).bodies.len());
+        fullest = fullest.max(first(&shard).bytes.len());
     }
-    assert!(fullest + DEADLINE > MOST_BODIES, "{fullest}");
+    assert!(fullest + DEADLINE > MOST, "{fullest}");
     assert_eq!(shard.figures().evicted, 0);
     for (number, key) in keys.iter().enumerate() {
-        let text = vec![number as u8; 48 - key.len()];
-        assert_eq!(shard.copy(0, key), Ok(Some(text)));
+        assert_eq!(shard.copy(0, key), Ok(Some(text(number, key))));
         assert_eq!(shard.deadline(0, key), Some(Some(1000)));
     }
+    shard.assert_sound();
+}
+
+#[test]
+fn buckets_become_fewer_as_records_go() {
+    let mut shard = Packed::new(32 << 20, 64 << 20, 1).expect("a shard");
+    let key = |number: usize| format!("key:{number:012}").into_bytes();
+    for number in 0..50_000 {
+        let text = vec![1; 120 + number % 241];
+        shard
+            .set(0, &key(number), &text, Expiry::Never)
+            .expect("room");
+    }
+    for number in (0..50_000).filter(|number| number % 5 > 0) {
+        assert!(shard.remove(0, &key(number)));
+    }
+    // About 265 bytes each, and 1,250 in a bucket in the mean.
+    let (records, buckets) = (shard.table.records(), shard.table.len());
+    assert!(
+        records == 10_000 && buckets * 45 < records * 10,
+        "{buckets}"
+    );
     shard.assert_sound();
 }
