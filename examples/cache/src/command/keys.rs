@@ -1,8 +1,9 @@
 //! Commands of keys, whatever their values.
 
 use super::call::{Call, Done, Failure, NOT_A_NUMBER, SYNTAX, deadline};
+use super::pattern::{MOST_PATTERN, matches};
 use crate::resp;
-use crate::store::{Kind, MOST_KEY, Store};
+use crate::store::{Kind, Store};
 
 pub(super) fn delete<S: Store>(call: &mut Call<'_, S>) -> Done {
     let keys = call.words[1..].iter();
@@ -93,9 +94,6 @@ pub(super) fn kind<S: Store>(call: &mut Call<'_, S>) -> Done {
 /// The most keys that one `SCAN` is asked for.
 const MOST_KEYS: usize = 10_000;
 
-/// The longest pattern: each byte of the longest key behind a backslash.
-const MOST_PATTERN: usize = 2 * MOST_KEY;
-
 /// `SCAN cursor [MATCH pattern] [COUNT n]`. A cursor is a place in a shard, and the shard.
 ///
 /// # Complexity
@@ -112,7 +110,7 @@ pub(super) fn scan<S: Store>(call: &mut Call<'_, S>) -> Done {
         match option {
             [name, value] if name.eq_ignore_ascii_case(b"MATCH") => {
                 if value.len() > MOST_PATTERN {
-                    return Err(Failure::Text("ERR the pattern is longer than 131070 bytes"));
+                    return Err(Failure::Text("ERR the pattern is longer than 1024 bytes"));
                 }
                 pattern = Some(*value);
             }
@@ -152,72 +150,4 @@ pub(super) fn scan<S: Store>(call: &mut Call<'_, S>) -> Done {
         }
     }
     Ok(())
-}
-
-/// Whether a text matches a pattern of `*`, `?`, `\` before a byte that means itself, and others.
-/// Sets in brackets are not known: a bracket means itself.
-///
-/// # Complexity
-/// O(pattern * text).
-fn matches(pattern: &[u8], text: &[u8]) -> bool {
-    let (mut at, mut seen) = (0, 0);
-    // Where to go on when what follows the last star does not match.
-    let mut star = None;
-    while seen < text.len() {
-        match pattern.get(at) {
-            Some(b'*') => {
-                star = Some((at + 1, seen));
-                at += 1;
-                continue;
-            }
-            Some(b'?') => {
-                (at, seen) = (at + 1, seen + 1);
-                continue;
-            }
-            Some(b'\\') if pattern.get(at + 1) == Some(&text[seen]) => {
-                (at, seen) = (at + 2, seen + 1);
-                continue;
-            }
-            Some(byte) if *byte == text[seen] && *byte != b'\\' => {
-                (at, seen) = (at + 1, seen + 1);
-                continue;
-            }
-            _ => {}
-        }
-        let Some((behind, from)) = star else {
-            return false;
-        };
-        star = Some((behind, from + 1));
-        (at, seen) = (behind, from + 1);
-    }
-    pattern[at..].iter().all(|byte| *byte == b'*')
-}
-
-#[cfg(test)]
-mod tests {
-    use super::matches;
-
-    #[test]
-    fn patterns_match_as_those_of_a_shell() {
-        for (pattern, text, is_match) in [
-            ("*", "", true),
-            ("*", "abc", true),
-            ("a*c", "abbc", true),
-            ("a*c", "abbd", false),
-            ("a*b*c", "aXbYbZc", true),
-            ("a?c", "abc", true),
-            ("a?c", "ac", false),
-            ("a\\*c", "a*c", true),
-            ("a\\*c", "abc", false),
-            ("abc", "abcd", false),
-            ("abcd", "abc", false),
-            ("", "", true),
-        ] {
-            assert_eq!(
-                matches(pattern.as_bytes(), text.as_bytes()),
-                is_match,
-                "{pattern} {text}"
-            );
-        }
-    }
 }

@@ -4,6 +4,7 @@
 mod call;
 mod collections;
 mod keys;
+mod pattern;
 mod server;
 mod texts;
 
