@@ -3,6 +3,9 @@
 use super::call::{Call, Done, Failure};
 use crate::store::Store;
 
+/// The Redis that these commands answer as: clients ask for it.
+const REDIS: &str = "7.0.0";
+
 pub(super) fn key_count<S: Store>(call: &mut Call<'_, S>) -> Done {
     let keys = call.cache.shards.figures().keys;
     call.count(keys)
@@ -25,11 +28,13 @@ pub(super) fn memory<S: Store>(call: &mut Call<'_, S>) -> Done {
 pub(super) fn info<S: Store>(call: &mut Call<'_, S>) -> Done {
     let figures = call.cache.shards.figures();
     let text = format!(
-        "# Server\r\nredis_mode:standalone\r\nprocess_id:{}\r\nstore:{}\r\nshards:{}\r\n\
+        "# Server\r\nredis_version:{REDIS}\r\nredis_mode:standalone\r\narch_bits:{}\r\nprocess_id:{}\r\nstore:{}\r\nshards:{}\r\n\
          # Memory\r\nused_memory:{}\r\nheld_memory:{}\r\nmaxmemory:{}\r\n\
          maxmemory_policy:allkeys-lru\r\n\
          # Stats\r\nevicted_keys:{}\r\nexpired_keys:{}\r\n\
+         # Cluster\r\ncluster_enabled:0\r\n\
          # Keyspace\r\ndb0:keys={}\r\n",
+        usize::BITS,
         std::process::id(),
         S::NAME,
         call.cache.shards.len(),
@@ -206,7 +211,7 @@ pub(super) fn hello<S: Store>(call: &mut Call<'_, S>) -> Done {
     reply.map(6);
     for (name, text) in [
         ("server", "redis"),
-        ("version", env!("CARGO_PKG_VERSION")),
+        ("version", REDIS),
         ("mode", "standalone"),
         ("role", "master"),
     ] {
