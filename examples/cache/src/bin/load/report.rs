@@ -207,3 +207,111 @@ impl Report {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Report;
+    use crate::play::{Latency, Load, PHASES, Played, Run, Sample};
+
+    /// A run with a payload of 1,000 bytes at each phase's end, of which one is the worst.
+    fn run(worst_resident: usize, cpu_ns: f64) -> Run {
+        let sample = |resident| Sample {
+            commands: 1,
+            payload: 1000,
+            resident,
+        };
+        let mut end = vec![sample(1000); PHASES];
+        end[3] = sample(worst_resident);
+        let latency = Latency {
+            p50: 1,
+            p99: 2,
+            p9999: 3,
+            max: 4,
+        };
+        let drifting = Played {
+            empty: 100,
+            cpu_ns,
+            latency,
+            full: vec![sample(9000); PHASES],
+            end,
+            samples: Vec::new(),
+        };
+        Run {
+            steady: drifting.clone(),
+            drifting,
+        }
+    }
+
+    fn report(budget_mb: usize, rows: &[(&str, &[(usize, f64)])]) -> String {
+        let load = Load {
+            seed: 1,
+            budget: budget_mb << 20,
+            first_bytes: 240,
+            steady: 1,
+            settle_ms: 0,
+        };
+        let rounds = rows.iter().map(|(_, runs)| runs.len()).max();
+        let mut report = Report::new(load, rounds.unwrap_or(0));
+        for (name, runs) in rows {
+            for (resident, cpu_ns) in *runs {
+                report.add(name, run(*resident, *cpu_ns));
+            }
+        }
+        let mut text = String::new();
+        report.verdicts(&mut text);
+        text
+    }
+
+    /// The figure and the word of each verdict.
+    fn said(text: &str) -> Vec<(f64, &str)> {
+        text.lines()
+            .map(|line| {
+                let (figure, rest) = line.rsplit_once(", goal ").expect("a goal");
+                let figure = figure.split_whitespace().last().expect("a figure");
+                let (_, word) = rest.rsplit_once(": ").expect("a verdict");
+                (figure.parse().expect("a number"), word)
+            })
+            .collect()
+    }
+
+    #[test]
+    fn the_worst_phase_decides_beside_the_goal_of_the_size() {
+        for (budget_mb, resident, verdict) in [
+            (512, 1200, "MET"),
+            (512, 1210, "MISSED"),
+            (64, 1250, "MET"),
+            (511, 1250, "MET"),
+            (64, 1260, "MISSED"),
+        ] {
+            let text = report(budget_mb, &[("surefit", &[(resident, 1.0)])]);
+            assert_eq!(said(&text), [(resident as f64 / 1e3, verdict)]);
+        }
+    }
+
+    #[test]
+    fn medians_over_rounds_decide() {
+        let rounds: &[_] = &[(1100, 1.0), (5000, 1.0), (1150, 1.0)];
+        let text = report(64, &[("surefit", rounds)]);
+        assert_eq!(said(&text), [(1.15, "MET")]);
+    }
+
+    #[test]
+    fn processor_time_is_compared_with_that_of_the_same_round() {
+        let ours: &[_] = &[(1000, 105.0), (1000, 210.0), (1000, 420.0)];
+        let base: &[_] = &[(9000, 100.0), (9000, 200.0), (9000, 400.0)];
+        let text = report(64, &[("surefit", ours), ("std", base)]);
+        assert_eq!(said(&text), [(1.0, "MET"), (1.05, "MET"), (1.05, "MET")]);
+        let slow: &[_] = &[(1000, 107.0), (1000, 214.0), (1000, 300.0)];
+        let text = report(64, &[("std", base), ("surefit", slow)]);
+        let verdicts = said(&text);
+        assert_eq!(verdicts[1..], [(1.07, "MISSED"), (1.07, "MISSED")]);
+    }
+
+    #[test]
+    fn small_loads_and_other_servers_are_not_judged() {
+        let both: &[(&str, &[_])] = &[("surefit", &[(9000, 9.0)]), ("std", &[(1000, 1.0)])];
+        assert_eq!(report(63, both), "");
+        assert_eq!(report(512, &both[1..]), "");
+        assert_eq!(said(&report(512, &both[..1])).len(), 1);
+    }
+}
