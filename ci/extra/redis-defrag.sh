@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Redis that asks our hint: Debian's source package of Redis, built with the jemalloc that it brings along, and built with libsurefit_malloc.so behind
-# redis/jemalloc/jemalloc.h. Both pass Redis' own tests of its defragmentation, and then play the drifting load of examples/cache with
+# redis/jemalloc/jemalloc.h. Both pass Redis' own tests of its defragmentation, and then play the drifting load of examples/cache beside that cache, with
 # `activedefrag yes`: resident memory at each phase's end, processor time of an operation, latency. What cannot be downloaded is NOT RUN.
 # usage: redis-defrag.sh [MIB] [ROUNDS]      payload of 64 MiB, 3 rounds if not given; FOLDER=PATH keeps the load's JSON and plot there
 set -euo pipefail
@@ -52,6 +52,6 @@ suite surefit
 
 CARGO_TARGET_DIR=$target/cache cargo build --locked --quiet --release --manifest-path examples/cache/Cargo.toml
 defrag="--activedefrag yes --active-defrag-ignore-bytes 1mb --active-defrag-threshold-lower 5 --active-defrag-cycle-min 25 --active-defrag-cycle-max 75"
-"$target/cache/release/surefit-cache-load" --size full --budget-mb "$mib" --rounds "$rounds" --settle-ms 10000 --only redis-jemalloc \
+"$target/cache/release/surefit-cache-load" --size full --budget-mb "$mib" --rounds "$rounds" --settle-ms 10000 --only surefit,redis-jemalloc \
   --redis "jemalloc-defrag=$work/jemalloc/src/redis-server $defrag" --redis "surefit-defrag=$work/surefit/src/redis-server $defrag" \
   ${FOLDER:+--out "$FOLDER"}

@@ -86,10 +86,11 @@ impl Subject {
 
     /// What is not installed, if something is missing.
     pub(crate) fn missing(&self) -> Option<String> {
-        if let Kind::Redis { program, .. } = &self.kind
-            && !program.exists()
-        {
-            return Some(format!("no {}", program.display()));
+        match &self.kind {
+            Kind::Redis { program, .. } if !program.exists() => {
+                return Some(format!("no {}", program.display()));
+            }
+            _ => {}
         }
         let library = self.preload.as_deref()?;
         library_path(library)
