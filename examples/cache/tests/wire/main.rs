@@ -196,7 +196,7 @@ fn who_asks_for_too_much_is_cut_off() {
 }
 
 #[test]
-fn patterns_are_as_long_as_a_key_needs() {
+fn longer_patterns_than_the_bound_are_refused() {
     let mut session = Session::new(packed(1));
     session.limits = Limits::DEFAULT;
     session.say("SET key value");
