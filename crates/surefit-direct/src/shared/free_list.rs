@@ -95,6 +95,18 @@ impl<'i> FreeList<'i> {
         }
     }
 
+    /// As [`FreeList::put`], of a thread that looks elsewhere whether free memory is due.
+    #[inline]
+    pub(super) fn keep(self, block: Free) -> Result<(), Free> {
+        match self.put(block) {
+            Err(block) if self.is_run_down() => {
+                self.wind_up();
+                self.put(block)
+            }
+            done => done,
+        }
+    }
+
     /// Gives it, which is empty, all `count` page-blocks of a chain.
     pub(super) fn fill(self, class: Class, blocks: &Chain, count: u16) {
         self.blocks.fill(blocks);

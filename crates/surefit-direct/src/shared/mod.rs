@@ -10,7 +10,7 @@
 //! allocate(bytes):
 //!   free list of the class?         take its first page-block              (no page is looked at)
 //!   else, of the instance           the current page's free page-blocks, or some never used
-//!                                   some of what other threads freed
+//!                                   some of what other threads freed, into free lists
 //!                                   the first page that is not full
 //!                                   all of what other threads freed
 //!                                   what is free in a mixed page                           N1, N2

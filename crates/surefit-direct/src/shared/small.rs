@@ -3,7 +3,7 @@
 //! ```text
 //! allocate: free list?               take one                                       M2, M3
 //!   else the current page            fill the list with what was freed in it, or never used
-//!   else remote frees                do some of them, and look again
+//!   else remote frees                do some of them, as frees of its own, and look again
 //!   else the first not-full page     becomes the current one
 //!   else more remote frees           from the beginning
 //!   else a mixed page                divide off what fits                           N1
@@ -52,9 +52,14 @@ impl<L: RawMutex, S: Source> Common<L, S> {
             if let Some(block) = self.take_current(own, class) {
                 return Some(block);
             }
-            let arrived = self.drain_some(own);
-            if arrived && self.has_free(own, class) {
-                continue;
+            let arrived = self.drain_some(own, true);
+            if arrived {
+                if let Some(block) = own.free_list(class).pop() {
+                    return Some(block);
+                }
+                if self.has_free(own, class) {
+                    continue;
+                }
             }
             let next = own.first(class);
             if next == Span::NONE {
@@ -413,11 +418,12 @@ impl<L: RawMutex, S: Source> Common<L, S> {
 
     /// Does all remote frees that arrived.
     pub(super) fn drain(&self, own: &Instance) {
-        while self.drain_some(own) {}
+        while self.drain_some(own, false) {}
     }
 
-    /// Does some of the remote frees that arrived. Returns whether there were any.
-    fn drain_some(&self, own: &Instance) -> bool {
+    /// Does some of the remote frees that arrived, into free lists that have room if `keeps`, as
+    /// the thread's own frees. Returns whether there were any.
+    fn drain_some(&self, own: &Instance, keeps: bool) -> bool {
         let arrived = own.arrived();
         if arrived.is_empty() {
             if own.inbox().is_empty() {
@@ -430,10 +436,15 @@ impl<L: RawMutex, S: Source> Common<L, S> {
                 break;
             };
             // Only page-blocks of this instance are sent to it.
-            let Some(page) = self.memory().around(block.address()) else {
+            let Some(unit) = self.memory().unit_of(block.address()) else {
                 continue;
             };
-            let record = self.memory().record(page);
+            let list = own.list_at(self.memory().slot(unit));
+            let left = if keeps { list.keep(block) } else { Err(block) };
+            let Err(block) = left else {
+                continue;
+            };
+            let record = self.memory().first_record(unit);
             if let Err(block) = record.put_back(block) {
                 self.put_in(own, record, block);
             }

@@ -47,6 +47,42 @@ fn what_a_thread_freed_is_allocated_next_whoever_allocated_it() {
 }
 
 #[test]
+fn what_others_freed_is_allocated_next_in_all_size_classes() {
+    let mut memory = region(4 << 20);
+    let heap: Heap<'_, Fixed> = SharedDirect::new(&mut memory, SETTINGS).unwrap();
+    let (local, other) = (heap.join().unwrap(), heap.join().unwrap());
+    let sizes = [48, 100, 1000];
+    for _ in 0..600 {
+        let mine = sizes.map(|bytes| local.allocate(bytes, 16).unwrap());
+        for object in mine {
+            free(&other, object).unwrap();
+        }
+        // Its batch is sent.
+        other.trim();
+        // An allocation that finds its list and its page empty sees what arrived.
+        let own = heap.common().instance(local.number());
+        let mut taken = Vec::new();
+        while !own.inbox().is_empty() {
+            taken.push(local.allocate(48, 16).unwrap());
+        }
+        check(&heap);
+        assert_eq!(taken.pop(), Some(mine[0]));
+        for (bytes, object) in sizes.into_iter().zip(mine).skip(1) {
+            assert_eq!(local.allocate(bytes, 16), Some(object), "{bytes}");
+        }
+        check(&heap);
+        for object in taken.into_iter().chain(mine) {
+            free(&local, object).unwrap();
+        }
+    }
+    for local in [local, other] {
+        local.trim();
+    }
+    check(&heap);
+    assert_eq!((heap.stats().allocated, heap.stats().active), (0, 0));
+}
+
+#[test]
 fn a_free_list_takes_so_many_frees_and_no_more() {
     let mut memory = region(16 << 20);
     let heap: Heap<'_, Fixed> = SharedDirect::new(&mut memory, SETTINGS).unwrap();
