@@ -15,7 +15,8 @@
 //!                                   all of what other threads freed
 //!                                   what is free in a mixed page                           N1, N2
 //!                                   a new page: a buffered unit, or the pool's             M1
-//!                                   if there is none, what is free in pages of any class   N1, N2
+//!                                   if there is none, the free lists are emptied, and again
+//!                                   what is free in pages of any class                     N1, N2
 //!   over 32 KiB                     units of the pool, under its lock
 //! free(object):
 //!   record of its unit, by shift    a page: into the free list of the class, while it has room  F0
@@ -51,7 +52,8 @@
 //!   those, and at what is free beside them. If no free run is long enough, runs that hold memory
 //!   and runs whose memory went back are joined until one is: O(1) for each of the latter, which
 //!   holds memory from then on.
-//!   A call that finds no unit for a page looks at four pages of each class, and divides one.
+//!   A call that finds no unit for a page empties its instance's free lists, then looks at 64 mixed
+//!   pages and at four pages of each class, and divides one.
 //! - Space: a class opens a page in an instance only if none of its pages there has room and
 //!   nothing has arrived, and its free list is empty. So an instance has at most ⌈(H + U) / π'⌉
 //!   pages of a class, π' the least that a full page has used (15/16 of π), H the most objects of

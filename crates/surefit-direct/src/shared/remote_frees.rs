@@ -8,8 +8,8 @@
 //! trims or leaves:
 //!     one compare-and-exchange puts the batch into the instance's inbox
 //! the owner needs page-blocks:
-//!     one exchange takes all that is in the inbox; they are freed some at a time, as if the owner
-//!     did: into the free lists of their classes while these have room
+//!     one exchange takes all that is in the inbox; they are freed some at a time, into the free
+//!     lists of their classes while these have room (not those of mixed pages)
 //! ```
 //! Each page-block's line of memory is in the cache of the processor that freed it. So a batch
 //! leads from each not only to the next one, but also to one further on, which is fetched

@@ -43,11 +43,16 @@ const DRAINED_AT_ONCE: usize = 128;
 /// The most mixed pages in which one allocation looks for a place, and the most pages of a cold
 /// class.
 const MIXED_AT_ONCE: usize = 4;
+/// The most mixed pages in which an allocation looks that found no unit for a page.
+const MIXED_AT_LAST: usize = 64;
+/// A mixed page without room for a page-block of more bytes may well have room for others.
+const LONG: usize = 512;
 
 impl<L: RawMutex, S: Source> Common<L, S> {
     /// Takes a page-block of a class whose free list is empty.
     pub(super) fn refill(&self, own: &Instance, class: Class) -> Option<Free> {
         own.warm(class);
+        let mut emptied = false;
         loop {
             if let Some(block) = self.take_current(own, class) {
                 return Some(block);
@@ -71,7 +76,13 @@ impl<L: RawMutex, S: Source> Common<L, S> {
                     return Some(block);
                 }
                 let Some(page) = self.open(own, class) else {
-                    return self.take_mixed_at_last(own, class);
+                    if emptied {
+                        return self.take_mixed_at_last(own, class);
+                    }
+                    // Pages may be used by nothing but what lies in free lists.
+                    self.empty_free_lists(own);
+                    emptied = true;
+                    continue;
                 };
                 self.retire_current(own, class);
                 own.set_current(class, page);
@@ -173,7 +184,8 @@ impl<L: RawMutex, S: Source> Common<L, S> {
     }
 
     /// N1, N2: puts page-blocks of a class that are divided off a mixed page into the free list,
-    /// and takes one. O(π), and once an era O(classes).
+    /// and takes one. O(π), and O(classes · π) for a class that is shorter than all that found no
+    /// room in this era.
     fn take_mixed(&self, own: &Instance, class: Class) -> Option<Free> {
         if !self.mixes() {
             return None;
@@ -191,15 +203,14 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         self.mix(own, class)
     }
 
-    /// N1, N2: as [`Common::take_mixed`] where no page can be opened: in any mixed page that is
-    /// listed, and in pages of any class. O(classes · π), and O(π) for each mixed page that leaves
-    /// its list.
+    /// N1, N2: as [`Common::take_mixed`] where no page can be opened: in more of the mixed pages
+    /// that are listed, and in pages of any class. O(classes · π).
     #[cold]
     fn take_mixed_at_last(&self, own: &Instance, class: Class) -> Option<Free> {
         if !self.mixes() {
             return None;
         }
-        if let Some(block) = self.take_listed(own, class, usize::MAX) {
+        if let Some(block) = self.take_listed(own, class, MIXED_AT_LAST) {
             return Some(block);
         }
         own.chill(class);
@@ -213,7 +224,7 @@ impl<L: RawMutex, S: Source> Common<L, S> {
 
     /// N1: page-blocks of a class out of one of the first `most` mixed pages that are listed.
     fn take_listed(&self, own: &Instance, class: Class, most: usize) -> Option<Free> {
-        let mut next = own.first_mixed();
+        let (mut next, last) = (own.first_mixed(), own.last_mixed());
         for _ in 0..most {
             if next == Span::NONE {
                 break;
@@ -225,17 +236,25 @@ impl<L: RawMutex, S: Source> Common<L, S> {
             if let Some(block) = self.divide(own, class, page, mixed) {
                 return Some(block);
             }
+            if page == last {
+                break;
+            }
         }
         None
     }
 
     /// N1: as many page-blocks of a class as a listed mixed page has room for, and as the free list
-    /// takes. If the page has room for no more, it leaves its list.
+    /// takes. If the page has room for no more, it leaves its list, or for long page-blocks goes
+    /// behind the others: shorter ones may fit.
     fn divide(&self, own: &Instance, class: Class, page: Span, mixed: Mixed<'_>) -> Option<Free> {
         let (blocks, count) = mixed.divide(class, class.kept());
         if count < class.kept() {
             own.unlink_mixed(self.memory(), page);
-            mixed.wait();
+            if class.block_bytes() > LONG {
+                own.list_mixed(self.memory(), page);
+            } else {
+                mixed.wait();
+            }
         }
         let list = own.free_list(class);
         if count > 0 {

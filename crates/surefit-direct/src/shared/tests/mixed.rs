@@ -503,6 +503,27 @@ fn at_the_limit_what_is_free_in_pages_serves_other_sizes() {
 }
 
 #[test]
+fn what_is_too_long_for_mixed_pages_leaves_them_to_shorter_objects() {
+    let source = Counted::new(8 << 20);
+    let heap = source.heap(SETTINGS);
+    let local = heap.join().unwrap();
+    heap.set_limit(1 << 20);
+    thinned(&local, usize::MAX);
+    let live: Vec<_> = core::iter::from_fn(|| local.allocate(100, 16)).collect();
+    // Every second one: there is room again in all mixed pages, but none is empty.
+    for object in live.iter().step_by(2) {
+        free(&local, *object).unwrap();
+    }
+    check(&heap);
+    for _ in 0..200 {
+        assert_eq!(local.allocate(30_000, 16), None);
+    }
+    check(&heap);
+    let again = core::iter::from_fn(|| local.allocate(100, 16)).count();
+    assert!(again * 3 > live.len(), "{again} of {}", live.len());
+}
+
+#[test]
 fn what_is_too_long_for_cold_pages_leaves_them_to_shorter_objects() {
     let source = Counted::new(8 << 20);
     let heap = source.heap(SETTINGS);

@@ -83,6 +83,25 @@ fn what_others_freed_is_allocated_next_in_all_size_classes() {
 }
 
 #[test]
+fn free_lists_keep_no_page_from_another_size_class() {
+    let mut memory = region(1 << 20);
+    let heap: Heap<'_, Fixed> = SharedDirect::new(&mut memory, SETTINGS).unwrap();
+    let (local, other) = (heap.join().unwrap(), heap.join().unwrap());
+    let mut objects: Vec<_> = core::iter::from_fn(|| local.allocate(64, 16)).collect();
+    assert_eq!(local.allocate(1000, 16), None);
+    // The first that arrive lie in distinct pages.
+    let number = |object: &NonNull<u8>| object.as_ptr() as usize;
+    objects.sort_by_key(|object| (number(object) % 8192, number(object)));
+    for object in objects {
+        free(&other, object).unwrap();
+    }
+    other.trim();
+    let again = local.allocate(1000, 16).expect("everything was freed");
+    check(&heap);
+    free(&local, again).unwrap();
+}
+
+#[test]
 fn a_free_list_takes_so_many_frees_and_no_more() {
     let mut memory = region(16 << 20);
     let heap: Heap<'_, Fixed> = SharedDirect::new(&mut memory, SETTINGS).unwrap();
