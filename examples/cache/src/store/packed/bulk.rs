@@ -41,7 +41,15 @@ impl Bucket {
     /// # Errors
     /// If there is no room. No record has moved to another bucket.
     pub(super) fn merge(&mut self, heap: &mut Heap, other: &mut Self) -> Result<(), Refused> {
-        while self.bytes.len() + other.bytes.len() > MOST && self.move_outside(heap)? {}
+        while self.bytes.len() + other.bytes.len() > MOST {
+            let (larger, smaller) = match self.bytes.len() >= other.bytes.len() {
+                true => (&mut *self, &mut *other),
+                false => (&mut *other, &mut *self),
+            };
+            if !larger.move_outside(heap)? && !smaller.move_outside(heap)? {
+                break;
+            }
+        }
         let outside = other.outside.len(heap);
         self.make_room(heap, other.bytes.len(), outside)?;
         loop {

@@ -1,6 +1,8 @@
 //! Buckets that are filled to their limits, by keys that are chosen by their hashes.
 
-use super::bucket::{Bucket, MOST};
+use surefit_collections::Release;
+
+use super::bucket::{Bucket, MOST, Value};
 use super::head::DEADLINE;
 use super::{Packed, Seeded};
 use crate::store::{Expiry, Kind, Store};
@@ -117,4 +119,30 @@ fn buckets_become_fewer_as_records_go() {
         "{buckets}"
     );
     shard.assert_sound();
+}
+
+#[test]
+fn a_merge_moves_the_long_records_of_both_buckets_outside() {
+    let mut shard = shard();
+    let heap = &mut shard.heap;
+    let (mut many, mut long) = (Bucket::default(), Bucket::default());
+    let put = |bucket: &mut Bucket, heap: &mut _, key: u32, text: &[u8]| {
+        let key_bytes = key.to_le_bytes();
+        let put = bucket.put(heap, None, key, &key_bytes, Value::Inside(text), None);
+        put.expect("room");
+    };
+    for key in 0..130 {
+        put(&mut many, heap, key, b"");
+    }
+    for key in 130..134 {
+        put(&mut long, heap, key, &[7; 900]);
+    }
+    many.merge(heap, &mut long).expect("room");
+    assert!(
+        (2..=4).contains(&many.outside.len(heap)),
+        "the long ones alone"
+    );
+    assert!((0..134_u32).all(|key| many.find(heap, key, &key.to_le_bytes()).is_some()));
+    many.assert_sound(heap);
+    many.release(heap);
 }
