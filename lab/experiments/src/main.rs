@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! kit            what an experiment is and what it yields: Entry, Report, Table, Plot, Claim; drawn as text, SVG, HTML
-//! shared         what several experiments use: programs, settings, threads, recorded Java programs
+//! shared         what several experiments use: programs, settings, threads, Java programs
 //! experiments    a folder per experiment, and the list of all
 //! chosen         the options that all experiments take: FILE… --quick --rounds --format --plot --report
 //! list           the names of all experiments, and what of the papers each one shows

@@ -10,7 +10,7 @@
 //! merges       the policies of coalescing
 //! collector_gain  what the Next Hit Table gains under a collector, beside explicit frees
 //! threads      heaps that threads share, their locks, programs and probes
-//! thesis       recorded Java programs in heaps of segregated lists
+//! thesis       Java programs in heaps of segregated lists
 //! ```
 
 pub(crate) mod callgrind;

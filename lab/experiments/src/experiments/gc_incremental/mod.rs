@@ -6,7 +6,7 @@
 //! programs     Java programs on a Java machine; for promotion, recordings of others, which say what lives
 //! spaces       256 lists, found by a walk of the heads, by the table, by a bitmap; merged late or at once
 //! collectors   at once; in steps, by work; two generations, for which nothing moves
-//! heaps        1.25, 1.5 and 2 times the smallest, at once, for each coalescing
+//! heaps        1.5 and 2 times the smallest, at once, for each coalescing
 //! promotion    a nursery of 64 or 256 KiB in front of such a space: what survives is copied there, one object
 //!              after another as it was found, or in order of size
 //! births       two generations over lists, over Compact-fit, and over Compact-fit with a nursery from which what
@@ -136,9 +136,9 @@ fn setting() -> Vec<String> {
          allocated the collector works so much that the cycle ends before the other half is used.",
         "Two generations: marks stay, nothing moves. The young one is collected when it has a quarter of the heap's \
          room, and when a request finds no room; all, when that frees too little.",
-        "Promotion: recordings of Java programs, not those of the machine: an old space behind a nursery, 1.25 times the smallest heap for it and more. The nursery is emptied at the \
-         first walk of the recording at which it is full: there the recording says exactly what lives. Objects from 4 KiB \
-         on are born old.",
+        "Promotion: recordings of Java programs, not those of the machine: an old space behind a nursery, 1.5 and 2 times the \
+         smallest heap for it. The nursery is emptied at the first walk of the recording at which it is full: there the \
+         recording says exactly what lives. Objects from 4 KiB on are born old.",
         "Births: heaps in multiples of the smallest, immediate coalescing. Each has its nursery, its bits and its tables \
          within these bytes. The young generation is collected when it has a quarter of what the heap has beyond the smallest, \
          and when a request finds no room. The nursery has half more than that, headers included.",
