@@ -7,6 +7,7 @@
 //! | `contiguous` | contiguous objects of any length among page-blocks and pieces: every byte, what calls copy, `check` |
 //! | `pieces` | `ByteVec`, cursors, `IoSlice` and `&[T]` views of pieces beside `Vec<u8>` and the standard library's cursor |
 //! | `collections` | vectors, strings, maps of both kinds, deques and caches in one heap beside their models: contents, refusals, `check` after each operation, nothing left |
+//! | `cache` | the cache server of `examples/cache`: bytes of a client, and commands on both of its stores, with room and under a limit |
 //! | `branded` | branded heaps: branded, checked and foreign handles, one brand after another |
 //! | `os_heap` | `OsHeap` on real system calls: limits, delays, what is resident, memory given back and used again |
 //! | `shared_heap` | `SharedHeap` from one thread: every lock, bound and increment, pins held across frees, `check` |
@@ -28,6 +29,7 @@
 
 pub mod arena;
 pub mod branded;
+pub mod cache;
 pub mod class_file;
 pub mod collections;
 pub mod config;
