@@ -23,6 +23,10 @@ pub(crate) trait Heap {
     fn load_bytes(&self, object: Object, from: usize, into: &mut [u8]);
     fn store_bytes(&mut self, object: Object, from: usize, bytes: &[u8]);
     fn collect(&mut self, world: &mut World);
+    /// What a weak reference leads to, before it is used: `None` if it is dead already.
+    fn upgrade(&mut self, object: Object) -> Option<Object> {
+        Some(object)
+    }
     fn totals(&self) -> Totals;
     fn counters(&self) -> Counters;
     /// Allocates without collecting; `None` without room, or if the collector does not wait for
@@ -201,6 +205,10 @@ impl<S: Counts + Stepwise, K: Clock> Heap for InSteps<'_, S, K> {
             gc.offer(world, offers.units.saturating_mul(times));
         }
         gc.alloc(world, bytes)
+    }
+
+    fn upgrade(&mut self, object: Object) -> Option<Object> {
+        self.0.upgrade(object)
     }
 
     fn did(&self) -> Did {

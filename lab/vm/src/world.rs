@@ -15,9 +15,10 @@
 //! is no root, and what one says was loaded as a reference.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::rc::Rc;
 
-use surefit_gc::{Client, Edges, Object, Scanned, Space};
+use surefit_gc::{Client, Edges, Living, Object, Scanned, Space};
 
 /// A value of one word, on the stack or in a static field.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -104,6 +105,14 @@ pub(crate) struct ThreadRoots {
     pub(crate) awaits: Option<Object>,
 }
 
+/// What a weak reference leads to. It lies beside the heap, so no scan follows it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Weak {
+    /// The object that has it; `None` if the entry is not used.
+    pub(crate) holder: Option<Object>,
+    pub(crate) referent: Option<Object>,
+}
+
 /// The roots, and the shape of each class.
 #[derive(Debug, Default)]
 pub(crate) struct World {
@@ -119,10 +128,46 @@ pub(crate) struct World {
     pub(crate) constants: Vec<Object>,
     /// What functions of the machine hold while they allocate.
     pub(crate) handles: Vec<Object>,
+    /// The weak references, by the numbers that their holders have, from 1 on.
+    pub(crate) weak: Vec<Weak>,
+    /// Entries of weak references that are not used.
+    pub(crate) vacant: Vec<u32>,
     /// What was thrown and not yet caught.
     pub(crate) thrown: Option<Object>,
     /// The shape of each class, by its number.
     pub(crate) shapes: Vec<Shape>,
+}
+
+impl World {
+    /// Keeps a weak reference; its number.
+    pub(crate) fn add_weak(&mut self, holder: Object, referent: Option<Object>) -> u32 {
+        let entry = Weak {
+            holder: Some(holder),
+            referent,
+        };
+        match self.vacant.pop() {
+            Some(number) => {
+                self.weak[number as usize - 1] = entry;
+                number
+            }
+            None => {
+                self.weak.push(entry);
+                self.weak.len() as u32
+            }
+        }
+    }
+
+    /// Clears the weak references to what dies, and forgets those whose holder dies.
+    fn clear_weak(&mut self, numbers: Range<usize>, living: &Living<'_>) {
+        for index in numbers {
+            let Weak { holder, referent } = &mut self.weak[index];
+            *referent = referent.filter(|&object| living.contains(object));
+            if holder.is_some_and(|object| !living.contains(object)) {
+                (*holder, *referent) = (None, None);
+                self.vacant.push(index as u32 + 1);
+            }
+        }
+    }
 }
 
 impl<S: Space> Client<S> for World {
@@ -156,6 +201,19 @@ impl<S: Space> Client<S> for World {
                 );
             }
         }
+    }
+
+    fn weak(&mut self, living: &Living<'_>) {
+        self.clear_weak(0..self.weak.len(), living);
+    }
+
+    /// The numbers are those of the entries. A new weak reference leads to an object that lives on.
+    /// An entry names two objects, so a part has half as many entries as a stride.
+    fn weak_from(&mut self, from: u32, living: &Living<'_>) -> Option<u32> {
+        let count = self.weak.len() as u32;
+        let to = count.min(from.saturating_add(Edges::STRIDE / 2));
+        self.clear_weak(from as usize..to as usize, living);
+        (to < count).then_some(to)
     }
 }
 

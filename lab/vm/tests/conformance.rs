@@ -9,7 +9,7 @@ use surefit_clients::lists::{Finds, Lists, MERGES};
 use surefit_gc::CompactFit;
 use surefit_vm::{Call, Collecting, Program, Ran, Refusal, Space, least_heap, run};
 
-const CONFORMANCE: [&str; 8] = [
+const CONFORMANCE: [&str; 9] = [
     "Arithmetic",
     "Arrays2",
     "Dispatch",
@@ -18,6 +18,7 @@ const CONFORMANCE: [&str; 8] = [
     "Memory",
     "Texts",
     "Threads",
+    "Weak",
 ];
 
 /// Programs, each with a heap in which it is collected often.

@@ -12,7 +12,7 @@ use proptest::sample::Index;
 use surefit_clients::lists::{Finds, Lists, MERGES};
 use surefit_vm::{Call, Collecting, Program, Refusal, Space, run};
 
-const MAINS: [&str; 7] = [
+const MAINS: [&str; 8] = [
     "Arrays2",
     "Dispatch",
     "Exceptions",
@@ -20,6 +20,7 @@ const MAINS: [&str; 7] = [
     "Memory",
     "Texts",
     "Threads",
+    "Weak",
 ];
 
 fn class(name: &str) -> Vec<u8> {

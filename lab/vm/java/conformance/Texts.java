@@ -2,7 +2,25 @@ import java.util.*;
 
 /** Strings and collections. */
 public class Texts {
+    static void characters() {
+        int hash = 0;
+        for (char c = 0; c < 256; c++) {
+            int kinds = (Character.isSpaceChar(c) ? 1 : 0) + (Character.isISOControl(c) ? 2 : 0) + (Character.isJavaIdentifierStart(c) ? 4 : 0)
+                + (Character.isJavaIdentifierPart(c) ? 8 : 0);
+            hash = 31 * hash + kinds;
+        }
+        System.out.println(hash + System.getProperty("line.separator") + System.getProperty("none", "no"));
+        Vector<String> vector = new Vector<String>();
+        vector.add("a");
+        vector.setSize(3);
+        vector.setSize(2);
+        String[] copied = new String[3];
+        vector.copyInto(copied);
+        System.out.println(vector + " " + copied[0] + copied[2] + new StringBuffer().append("abcd".toCharArray(), 1, 2));
+    }
+
     public static void main(String[] args) {
+        characters();
         String a = "hello", b = "hel", c = b + "lo";
         System.out.println((a == c) + " " + a.equals(c) + " " + (a == c.intern()) + " " + ("hel" + "lo" == a));
         System.out.println(a.hashCode() + " " + "".hashCode() + " " + "Aa".hashCode() + " " + a.indexOf('l') + a.lastIndexOf('l') + a.indexOf("lo") + a.indexOf("x"));

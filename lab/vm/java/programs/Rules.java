@@ -420,10 +420,11 @@ public class Rules {
 
     public static void main(String[] args) {
         int rounds = args.length > 0 ? Integer.parseInt(args[0]) : 6;
+        int sizes = args.length > 1 ? Integer.parseInt(args[1]) : 3;
         for (int round = 0; round < rounds; round++) {
-            System.out.println(family(4 + round % 2));
-            System.out.println(houses(3 + round % 3));
-            System.out.println(blocks(40 + 20 * (round % 4)));
+            System.out.println(family(4 + round % Math.min(sizes, 2)));
+            System.out.println(houses(3 + round % sizes));
+            System.out.println(blocks(40 + 20 * (round % (sizes + 1))));
         }
     }
 }

@@ -13,70 +13,27 @@
 //! | `mod` | the loop |
 //! | `resolve` | what an instruction's name stands for, at its first use |
 //! | `calls` | calls, and the initialisation of classes |
+//! | `frames` | runs of the loop; where it is in a frame |
+//! | `numbers` | arithmetic of long, float and double |
 //! | `convert` | numbers of one type as numbers of another |
 //! | `access` | arrays, types, and what is wrong with a reference |
 
 mod access;
 mod calls;
 mod convert;
+mod frames;
+mod numbers;
 mod resolve;
 
 use self::access::{BYTES, REFERENCES, SHORTS, WIDE, WORDS};
+use self::frames::Registers;
 use self::resolve::Resolved;
-use crate::decode::SharedCode;
 use crate::ops;
 use crate::stop::Trap;
 use crate::vm::Vm;
 use crate::world::{ARRAY_HEADER, Slot};
 
-/// Where the loop is.
-struct Registers {
-    code: SharedCode,
-    pc: usize,
-    base: usize,
-    sp: usize,
-}
-
 impl Vm<'_> {
-    /// Runs until the main thread has no frame; if it has ended, until no thread is awaited.
-    pub(crate) fn run(&mut self) -> Result<(), Trap> {
-        loop {
-            match self.execute() {
-                Err(Trap::Thrown) if self.unwind()? => {}
-                // `Thread` has said what was thrown, if there was room.
-                Ok(()) | Err(Trap::Thrown) if !self.is_main() => {
-                    if !self.end_thread()? {
-                        return Ok(());
-                    }
-                }
-                ended => return ended,
-            }
-        }
-    }
-
-    /// The last frame's registers.
-    fn registers(&mut self) -> Registers {
-        let frame = self.frames.last_mut().expect("a frame runs");
-        if frame.again {
-            frame.again = false;
-            frame.pc -= 1;
-        }
-        Registers {
-            code: frame.code.clone(),
-            pc: frame.pc,
-            base: frame.base,
-            sp: self.world.top,
-        }
-    }
-
-    #[inline(always)]
-    fn save(&mut self, pc: usize, sp: usize) {
-        if let Some(frame) = self.frames.last_mut() {
-            frame.pc = pc;
-        }
-        self.world.top = sp;
-    }
-
     #[expect(
         clippy::too_many_lines,
         clippy::cognitive_complexity,
@@ -121,11 +78,6 @@ impl Vm<'_> {
                 pop!().as_int()
             };
         }
-        macro_rules! float {
-            () => {
-                f32::from_bits(pop!().bits())
-            };
-        }
         macro_rules! bits {
             () => {{
                 let high = u64::from(pop!().bits());
@@ -137,21 +89,10 @@ impl Vm<'_> {
                 bits!() as i64
             };
         }
-        macro_rules! double {
-            () => {
-                f64::from_bits(bits!())
-            };
-        }
         macro_rules! push_int {
             ($value:expr) => {
                 push!(Slot::int($value))
             };
-        }
-        macro_rules! push_float {
-            ($value:expr) => {{
-                let value: f32 = $value;
-                push!(Slot::word(value.to_bits()))
-            }};
         }
         macro_rules! push_bits {
             ($value:expr) => {{
@@ -164,12 +105,6 @@ impl Vm<'_> {
             ($value:expr) => {{
                 let value: i64 = $value;
                 push_bits!(value as u64)
-            }};
-        }
-        macro_rules! push_double {
-            ($value:expr) => {{
-                let value: f64 = $value;
-                push_bits!(value.to_bits())
             }};
         }
         // A value, or what is thrown after the registers were saved.
@@ -193,31 +128,6 @@ impl Vm<'_> {
             (|$a:ident, $b:ident| $result:expr) => {{
                 let ($b, $a) = (int!(), int!());
                 push_int!($result)
-            }};
-        }
-        macro_rules! two_longs {
-            (|$a:ident, $b:ident| $result:expr) => {{
-                let ($b, $a) = (long!(), long!());
-                push_long!($result)
-            }};
-        }
-        macro_rules! two_floats {
-            (|$a:ident, $b:ident| $result:expr) => {{
-                let ($b, $a) = (float!(), float!());
-                push_float!($result)
-            }};
-        }
-        macro_rules! two_doubles {
-            (|$a:ident, $b:ident| $result:expr) => {{
-                let ($b, $a) = (double!(), double!());
-                push_double!($result)
-            }};
-        }
-        macro_rules! shift_long {
-            (|$a:ident, $by:ident| $result:expr) => {{
-                let $by = int!() as u32;
-                let $a = long!();
-                push_long!($result)
             }};
         }
         macro_rules! divisor {
@@ -266,12 +176,6 @@ impl Vm<'_> {
                 let array = object!(pop!());
                 sound!(self.element(array, index, $shape));
                 (array, index as u32)
-            }};
-        }
-        macro_rules! compared {
-            ($value:expr, $unordered:expr) => {{
-                let (b, a) = ($value, $value);
-                push_int!(a.partial_cmp(&b).map_or($unordered, |order| order as i32))
             }};
         }
         // An object with the words of a class.
@@ -419,9 +323,22 @@ impl Vm<'_> {
                     ops::IAND => two_ints!(|a, b| a & b),
                     ops::IOR => two_ints!(|a, b| a | b),
                     ops::IXOR => two_ints!(|a, b| a ^ b),
-                    ops::LADD => two_longs!(|a, b| a.wrapping_add(b)),
-                    ops::LSUB => two_longs!(|a, b| a.wrapping_sub(b)),
-                    ops::LMUL => two_longs!(|a, b| a.wrapping_mul(b)),
+                    ops::FADD..=ops::DADD
+                    | ops::FSUB..=ops::DSUB
+                    | ops::FMUL..=ops::DMUL
+                    | ops::FDIV..=ops::DDIV
+                    | ops::FREM..=ops::DREM
+                    | ops::FNEG..=ops::DNEG => sp = self.real(insn.op, sp),
+                    ops::LADD
+                    | ops::LSUB
+                    | ops::LMUL
+                    | ops::LNEG
+                    | ops::LSHL
+                    | ops::LSHR
+                    | ops::LUSHR
+                    | ops::LAND
+                    | ops::LOR
+                    | ops::LXOR => sp = self.long(insn.op, sp),
                     ops::LDIV => {
                         let (b, a) = (divisor!(long!()), long!());
                         push_long!(a.wrapping_div(b));
@@ -430,41 +347,8 @@ impl Vm<'_> {
                         let (b, a) = (divisor!(long!()), long!());
                         push_long!(a.wrapping_rem(b));
                     }
-                    ops::LNEG => {
-                        let a = long!();
-                        push_long!(a.wrapping_neg());
-                    }
-                    ops::LSHL => shift_long!(|a, by| a.wrapping_shl(by)),
-                    ops::LSHR => shift_long!(|a, by| a.wrapping_shr(by)),
-                    ops::LUSHR => shift_long!(|a, by| (a as u64).wrapping_shr(by) as i64),
-                    ops::LAND => two_longs!(|a, b| a & b),
-                    ops::LOR => two_longs!(|a, b| a | b),
-                    ops::LXOR => two_longs!(|a, b| a ^ b),
-                    ops::FADD => two_floats!(|a, b| a + b),
-                    ops::FSUB => two_floats!(|a, b| a - b),
-                    ops::FMUL => two_floats!(|a, b| a * b),
-                    ops::FDIV => two_floats!(|a, b| a / b),
-                    ops::FREM => two_floats!(|a, b| a % b),
-                    ops::FNEG => {
-                        let a = float!();
-                        push_float!(-a);
-                    }
-                    ops::DADD => two_doubles!(|a, b| a + b),
-                    ops::DSUB => two_doubles!(|a, b| a - b),
-                    ops::DMUL => two_doubles!(|a, b| a * b),
-                    ops::DDIV => two_doubles!(|a, b| a / b),
-                    ops::DREM => two_doubles!(|a, b| a % b),
-                    ops::DNEG => {
-                        let a = double!();
-                        push_double!(-a);
-                    }
-
                     ops::I2L..=ops::I2S => sp = self.convert(insn.op, sp),
-                    ops::LCMP => compared!(long!(), 0),
-                    ops::FCMPL => compared!(float!(), -1),
-                    ops::FCMPG => compared!(float!(), 1),
-                    ops::DCMPL => compared!(double!(), -1),
-                    ops::DCMPG => compared!(double!(), 1),
+                    ops::LCMP..=ops::DCMPG => sp = self.compare(insn.op, sp),
 
                     ops::IFEQ => branch!(insn, |a| a == 0),
                     ops::IFNE => branch!(insn, |a| a != 0),

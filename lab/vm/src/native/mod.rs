@@ -8,14 +8,19 @@ mod lang;
 mod numbers;
 mod text;
 mod threads;
+mod weak;
 
 use crate::stop::Trap;
 use crate::vm::Vm;
 
 pub(crate) use arguments::Reply;
 
-const TABLES: [&[(&str, arguments::Run)]; 3] =
-    [lang::FUNCTIONS, numbers::FUNCTIONS, threads::FUNCTIONS];
+const TABLES: [&[(&str, arguments::Run)]; 4] = [
+    lang::FUNCTIONS,
+    numbers::FUNCTIONS,
+    threads::FUNCTIONS,
+    weak::FUNCTIONS,
+];
 
 /// The number of the function with a name: `java/lang/Math.sqrt(D)D`.
 pub(crate) fn find(name: &str) -> Option<usize> {

@@ -39,7 +39,7 @@ public final class Character implements Comparable<Character>, java.io.Serializa
     }
 
     public static boolean isLetter(char c) {
-        return isUpperCase(c) || isLowerCase(c);
+        return isUpperCase(c) || isLowerCase(c) || c == 170 || c == 181 || c == 186;
     }
 
     public static boolean isLetterOrDigit(char c) {
@@ -48,6 +48,22 @@ public final class Character implements Comparable<Character>, java.io.Serializa
 
     public static boolean isWhitespace(char c) {
         return c == ' ' || c >= 9 && c <= 13 || c >= 28 && c <= 31;
+    }
+
+    public static boolean isSpaceChar(char c) {
+        return c == ' ' || c == 160;
+    }
+
+    public static boolean isISOControl(char c) {
+        return c < 32 || c >= 127 && c < 160;
+    }
+
+    public static boolean isJavaIdentifierStart(char c) {
+        return isLetter(c) || c == '_' || c == '$' || c >= 162 && c <= 165;
+    }
+
+    public static boolean isJavaIdentifierPart(char c) {
+        return isJavaIdentifierStart(c) || isDigit(c) || isISOControl(c) && !isWhitespace(c) || c == 173;
     }
 
     public static char toLowerCase(char c) {

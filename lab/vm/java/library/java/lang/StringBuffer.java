@@ -37,6 +37,11 @@ public final class StringBuffer implements CharSequence, java.io.Serializable {
         return this;
     }
 
+    public synchronized StringBuffer append(char[] other, int offset, int length) {
+        text.append(other, offset, length);
+        return this;
+    }
+
     public synchronized StringBuffer append(char c) {
         text.append(c);
         return this;

@@ -17,6 +17,16 @@ public final class System {
         return object == null ? 0 : identityHashCode0(object);
     }
 
+    /** The separators; nothing else is known. */
+    public static String getProperty(String name) {
+        return name.equals("line.separator") ? "\n" : name.equals("file.separator") ? "/" : name.equals("path.separator") ? ":" : null;
+    }
+
+    public static String getProperty(String name, String other) {
+        String value = getProperty(name);
+        return value == null ? other : value;
+    }
+
     public static String lineSeparator() {
         return "\n";
     }

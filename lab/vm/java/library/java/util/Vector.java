@@ -144,4 +144,20 @@ public class Vector<E> extends AbstractList<E> implements RandomAccess, Cloneabl
             return get(next++);
         }
     }
+
+    public synchronized void setSize(int size) {
+        if (size < 0) {
+            throw new ArrayIndexOutOfBoundsException("Array index out of range: " + size);
+        }
+        while (elementCount < size) {
+            add(null);
+        }
+        while (elementCount > size) {
+            elementData[--elementCount] = null;
+        }
+    }
+
+    public synchronized void copyInto(Object[] array) {
+        System.arraycopy(elementData, 0, array, 0, elementCount);
+    }
 }

@@ -1,0 +1,7 @@
+package java.lang.ref;
+
+public class WeakReference<T> extends Reference<T> {
+    public WeakReference(T referent) {
+        super(referent);
+    }
+}
