@@ -95,36 +95,6 @@ fn programs_write_what_hotspot_wrote_while_the_heap_is_collected() {
     }
 }
 
-fn spaces() -> Vec<Space> {
-    let mut spaces = vec![
-        Space::FirstFit,
-        Space::NextFit,
-        Space::BestFit,
-        Space::WorstFit,
-        Space::TreeFit,
-        Space::HalfFit,
-        Space::Tlsf,
-        Space::CompactFit(Box::new(CompactFit::CONFIG)),
-    ];
-    for finds in Finds::ALL {
-        for merges in MERGES {
-            for is_tree in [true, false] {
-                let lists = Lists::usual(finds, merges);
-                spaces.push(Space::Segregated(Lists { is_tree, ..lists }));
-            }
-        }
-    }
-    spaces
-}
-
-#[test]
-fn every_space_runs_the_same_program() {
-    for space in spaces() {
-        let ran = writes_as_hotspot("Dispatch", &space, Collecting::AtOnce, 1 << 20);
-        assert!(!ran.was_full, "{space:?}");
-    }
-}
-
 #[test]
 fn every_collector_runs_a_program_that_fills_its_heap() {
     let compact_fit = Space::CompactFit(Box::new(CompactFit::CONFIG));
