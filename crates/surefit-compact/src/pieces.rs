@@ -37,7 +37,7 @@ pub struct Division {
     small: usize,
     small_shift: u32,
     large_shift: u32,
-    /// With no more large pieces an object has a spine of at most `small` bytes, whatever its small
+    /// With fewer large pieces an object has a spine of at most `small` bytes, whatever its small
     /// pieces and the width of words.
     few: usize,
 }
@@ -69,7 +69,9 @@ impl Division {
             small: bytes,
             small_shift,
             large_shift,
-            few: (bytes / LONGEST_WORD).saturating_sub(pieces),
+            few: (bytes / LONGEST_WORD)
+                .saturating_add(1)
+                .saturating_sub(pieces),
         }
     }
 
@@ -137,10 +139,35 @@ impl Division {
     #[inline]
     pub(crate) const fn find_large(self, len: usize, offset: usize) -> Option<(usize, usize)> {
         let (number, large) = (offset >> self.large_shift, self.large_pieces(len));
-        if number < large && large <= self.few {
+        if number < large && large < self.few {
             return Some((number, offset & (self.large_bytes() - 1)));
         }
         None
+    }
+
+    /// As [`Division::find`], and the bytes from there to the end of the piece, if there are so few
+    /// large pieces that the spine is contiguous, and the offset lies in the object.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "pieces have bytes, and the offset lies in the object"
+    )]
+    #[inline]
+    pub(crate) const fn find_in_few(
+        self,
+        len: usize,
+        offset: usize,
+    ) -> Option<(usize, usize, usize)> {
+        let (number, large) = (offset >> self.large_shift, self.large_pieces(len));
+        if large >= self.few || offset >= len {
+            return None;
+        }
+        let in_large = offset & (self.large_bytes() - 1);
+        if number < large {
+            return Some((number, in_large, self.large_bytes() - in_large));
+        }
+        let in_small = offset & (self.small - 1);
+        let room = least(self.small - in_small, len - offset);
+        Some((number + (in_large >> self.small_shift), in_small, room))
     }
 
     /// The offset at which a piece of an object in pieces begins; that of the end for the number of
@@ -446,6 +473,42 @@ mod tests {
         assert_eq!(division.find_large(40_000, 32768), None, "in a small piece");
         assert_eq!(division.find_large(40_000, usize::MAX), None, "nowhere");
         assert_eq!(Division::NONE.find_large(40_000, 0), None);
+    }
+
+    #[test]
+    fn what_is_found_in_few_pieces_is_what_is_found_in_any() {
+        for (small, large, _) in SIZES {
+            let division = Division::new(Some(small), large);
+            for len in (small + 1..5 * large).step_by(61) {
+                let offsets = (0..len).step_by(1 + len / 50).chain([len - 1]);
+                for offset in offsets {
+                    let (number, within) = division.find(len, offset);
+                    let room = division.piece_len(len, number) - within;
+                    let is_short = division.count(len) * LONGEST_WORD <= small;
+                    let found = division.find_in_few(len, offset);
+                    assert!(found.is_none_or(|it| is_short && it == (number, within, room)));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn small_pieces_are_found_too_where_the_spine_is_contiguous() {
+        let division = Division::new(Some(4096), 16384);
+        let few = 16384 * 1020;
+        assert_eq!(division.find_in_few(few, few - 1), Some((1019, 16383, 1)));
+        assert_eq!(division.find_in_few(few + 16384, 0), None);
+        // Two large pieces, and 7,232 bytes in two small ones.
+        assert_eq!(division.find_in_few(40_000, 32768), Some((2, 0, 4096)));
+        assert_eq!(division.find_in_few(40_000, 36870), Some((3, 6, 3130)));
+        assert_eq!(division.find_in_few(5000, 4999), Some((1, 903, 1)));
+        for nowhere in [40_000, 40_001, usize::MAX] {
+            assert_eq!(division.find_in_few(40_000, nowhere), None);
+        }
+        assert_eq!(Division::NONE.find_in_few(40_000, 0), None);
+        // The spine of an object in pieces of 64 bytes is in pieces itself.
+        let many = Division::new(Some(64), 16384);
+        assert_eq!(many.find_in_few(5000, 100), None);
     }
 
     #[test]

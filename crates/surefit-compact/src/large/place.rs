@@ -26,20 +26,20 @@ impl<W: Width> Heap<'_, W> {
         len: usize,
         offset: usize,
     ) -> (NonNull<u8>, usize) {
+        let Some((number, within, room)) = self.division.find_in_few(len, offset) else {
+            return self.chunk_of_many(index, len, offset);
+        };
+        let entry = self.spine_word(index, number * W::SPINE_WORD_BYTES);
+        // SAFETY: `within` lies inside the piece, which is a live block with `room` bytes more.
+        (unsafe { self.object::<u8>(entry).add(within) }, room)
+    }
+
+    /// As `chunk_in_pieces`, of an object whose spine may be in pieces, or at the object's end.
+    #[inline(never)]
+    fn chunk_of_many(&self, index: u32, len: usize, offset: usize) -> (NonNull<u8>, usize) {
         if offset >= len {
             return chunk_at_end(len, offset);
         }
-        if self.is_in_pieces(self.spine_bytes(len)) {
-            return self.chunk_of_many(index, len, offset);
-        }
-        let (number, within) = self.division.find(len, offset);
-        let entry = self.spine_word(index, number * W::SPINE_WORD_BYTES);
-        self.rest_of_piece(entry, self.piece_len(len, number), within)
-    }
-
-    /// As `chunk_in_pieces`, of an object whose spine is in pieces.
-    #[inline(never)]
-    fn chunk_of_many(&self, index: u32, len: usize, offset: usize) -> (NonNull<u8>, usize) {
         let (number, within) = self.division.find(len, offset);
         let entry = self.piece(index, len, number);
         self.rest_of_piece(entry, self.piece_len(len, number), within)
