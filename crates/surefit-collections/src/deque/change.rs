@@ -186,7 +186,7 @@ impl<T, N: Names> VecDeque<T, N> {
         if !self.is_of(heap) {
             return Err(Refused::ForeignHandle);
         }
-        if !self.ring.is_empty() {
+        if !self.is_one() {
             return self.ring.shrink(heap);
         }
         if self.last.capacity(heap) > self.len {
@@ -262,9 +262,10 @@ where
             return Err((None, Refused::ForeignHandle));
         }
         let (mut copy, per) = (Self::new(), Self::per(heap.piece_bytes()));
-        if self.len > per {
-            // The last run is beside it.
-            let ring = Ring::for_runs(heap, self.len.div_ceil(per) - 1);
+        let runs = self.len.div_ceil(per);
+        if runs > 2 {
+            // The first and the last run are beside it.
+            let ring = Ring::for_runs(heap, runs - 2);
             copy.ring = ring.map_err(|refused| (None, refused))?;
         }
         match Run::with_capacity(heap, self.len.min(per)) {

@@ -25,40 +25,44 @@ impl<T, N: Names> VecDeque<T, N> {
             self.len,
         )?;
         let (per, others) = (Self::per(heap.piece_bytes()), self.ring.len());
+        self.first.check(heap)?;
         self.ring.check(heap)?;
         self.last.check(heap)?;
         ensure(
-            others == 0 || !self.last.is_empty(),
+            match self.is_one() {
+                true => others == 0 && (size_of::<T>() == 0 || self.first.capacity(heap) == 0),
+                false => !self.last.is_empty(),
+            },
             "D1",
-            "a last run without elements behind others",
+            "a first or last run without elements beside others",
             others,
         )?;
         let last = self.last.capacity(heap);
         ensure(
-            last <= per && (others == 0 || (last == per && self.last.start() == 0)),
+            last <= per && (self.is_one() || (last == per && self.last.start() == 0)),
             "D2",
             "a last run with a gap",
             last,
         )?;
-        let mut len = self.last.len();
+        ensure(
+            self.is_one() || (self.first.capacity(heap) == per && self.first.end() == per),
+            "D2",
+            "a first run with a gap",
+            self.first.end(),
+        )?;
+        let mut len = self.first.len() + self.last.len();
         for number in 0..others {
             let run = self.ring.get(heap, number);
             run.check(heap)?;
             ensure(
-                run.capacity(heap) == per && (number == 0 || run.start() == 0) && run.end() == per,
+                run.capacity(heap) == per && run.len() == per,
                 "D2",
                 "a run with a gap",
                 number,
             )?;
             len += run.len();
         }
-        let has_head = others == 0 || self.head == self.ring.get(heap, 0).start();
-        ensure(
-            has_head && len == self.len,
-            "D3",
-            "another number of elements",
-            len,
-        )
+        ensure(len == self.len, "D3", "another number of elements", len)
     }
 }
 

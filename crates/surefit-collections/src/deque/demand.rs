@@ -45,8 +45,8 @@ impl<T> VecDeque<T, Checked> {
         // One element in the first run, one in the last one, and full runs between them.
         let runs = before.saturating_sub(1) / per + 2;
         let of_runs = Self::of_runs::<W>(config, runs, per)?;
-        // The last run is beside the ring.
-        let slots = most_slots(runs - 1)?;
+        // The first and the last run are beside the ring.
+        let slots = most_slots(runs - 2)?;
         let of_ring = Vec::<Run<T, Checked>>::for_demand::<W>(config, slots)?;
         // `shrink_to_fit` makes a ring beside the one that is too long. Both numbers are powers of
         // two, or the longer one is on its way to the next: so the shorter one has half at most.

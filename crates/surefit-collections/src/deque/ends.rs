@@ -94,15 +94,12 @@ impl<T, N: Names> VecDeque<T, N> {
         T: Send,
     {
         let run = match end {
-            End::Front if !self.ring.is_empty() => self.ring.get_mut(heap, 0),
+            End::Front if !self.is_one() => &mut self.first,
             _ => &mut self.last,
         };
         match end {
             End::Back if run.end() < run.capacity(heap) => run.push_back(heap, value),
-            End::Front if run.start() > 0 => {
-                run.push_front(heap, value);
-                self.head = run.start();
-            }
+            End::Front if run.start() > 0 => run.push_front(heap, value),
             _ => return Err(value),
         }
         self.len += 1;
@@ -136,13 +133,14 @@ impl<T, N: Names> VecDeque<T, N> {
         }
     }
 
-    /// Makes room in the only run, or in the ring for one more run; whether it is in the only run.
+    /// Makes room in the only run, or in the ring for one more run if it gets one; whether it is in
+    /// the only run.
     fn make_room<H: ByteHeap<Names = N>>(&mut self, heap: &mut H, end: End) -> Result<bool, Refused>
     where
         T: Send,
     {
-        if self.ring.is_empty() && self.widen(heap, end)? {
-            return Ok(true);
+        if self.is_one() {
+            return self.widen(heap, end);
         }
         self.ring.make_room(heap)?;
         Ok(false)
@@ -203,18 +201,20 @@ impl<T, N: Names> VecDeque<T, N> {
         };
         match end {
             End::Back => {
-                if self.ring.is_empty() {
-                    self.head = self.last.start();
-                }
                 run.push_back(heap, value);
                 let full = core::mem::replace(&mut self.last, run);
-                self.ring.push_back(heap, full);
+                match self.is_one() {
+                    true => self.first = full,
+                    false => self.ring.push_back(heap, full),
+                }
             }
             End::Front => {
                 run.shift(heap, per);
                 run.push_front(heap, value);
-                self.ring.push_front(heap, run);
-                self.head = per - 1;
+                let full = core::mem::replace(&mut self.first, run);
+                if !full.is_empty() {
+                    self.ring.push_front(heap, full);
+                }
             }
         }
         self.len += 1;
@@ -229,7 +229,7 @@ impl<T, N: Names> VecDeque<T, N> {
     pub fn pop_back<H: ByteHeap<Names = N>>(&mut self, heap: &mut H) -> Option<T> {
         let value = self.last.pop_back(heap)?;
         self.len -= 1;
-        if self.last.is_empty() && !self.ring.is_empty() {
+        if self.last.is_empty() && !self.is_one() {
             self.drop_last(heap);
         }
         Some(value)
@@ -238,7 +238,10 @@ impl<T, N: Names> VecDeque<T, N> {
     /// Frees the last run, which has no elements any more. There is another one.
     #[inline(never)]
     fn drop_last<H: ByteHeap<Names = N>>(&mut self, heap: &mut H) {
-        let run = self.ring.pop_back(heap);
+        let run = match self.ring.is_empty() {
+            true => core::mem::take(&mut self.first),
+            false => self.ring.pop_back(heap),
+        };
         core::mem::replace(&mut self.last, run).free(heap);
         if self.ring.is_empty() {
             self.ring.free(heap);
@@ -251,33 +254,29 @@ impl<T, N: Names> VecDeque<T, N> {
     /// As [`VecDeque::pop_back`].
     #[inline]
     pub fn pop_front<H: ByteHeap<Names = N>>(&mut self, heap: &mut H) -> Option<T> {
-        let value = if self.ring.is_empty() {
-            self.last.pop_front(heap)?
-        } else {
-            let run = self.ring.get_mut(heap, 0);
-            match run.len() {
-                1 => self.take_all_of_first(heap)?,
-                _ => {
-                    let value = run.pop_front(heap)?;
-                    self.head = run.start();
-                    value
-                }
-            }
-        };
+        if self.is_one() {
+            let value = self.last.pop_front(heap)?;
+            self.len -= 1;
+            return Some(value);
+        }
+        let value = self.first.pop_front(heap)?;
         self.len -= 1;
+        if self.first.is_empty() {
+            self.drop_first(heap);
+        }
         Some(value)
     }
 
-    /// Takes the one element of the first run out, and frees the run. There is another one.
+    /// Frees the first run, which has no elements any more. There is another one.
     #[inline(never)]
-    fn take_all_of_first<H: ByteHeap<Names = N>>(&mut self, heap: &mut H) -> Option<T> {
-        let mut run = self.ring.pop_front(heap);
-        self.head = 0;
-        let value = run.pop_front(heap);
-        run.free(heap);
+    fn drop_first<H: ByteHeap<Names = N>>(&mut self, heap: &mut H) {
+        let run = match self.ring.is_empty() {
+            true => Run::new(),
+            false => self.ring.pop_front(heap),
+        };
+        core::mem::replace(&mut self.first, run).free(heap);
         if self.ring.is_empty() {
             self.ring.free(heap);
         }
-        value
     }
 }

@@ -1,4 +1,4 @@
-//! `VecDeque`: elements in one run, or in a ring of runs and a last one.
+//! `VecDeque`: elements in one run, or in a first one, a ring of runs, and a last one.
 //!
 //! ```text
 //! up to a piece   one run, which grows by doubling, with room before and behind the elements
@@ -6,11 +6,11 @@
 //! ```
 //!
 //! # Invariants
-//! - D1 The ring has all runs but the last one. If it has any, the last one has elements.
+//! - D1 One run is `last`; `first` has no elements then. The ring has all runs but the first and
+//!   the last one. If there are several, the last one has elements.
 //! - D2 If there are several runs, each has [`VecDeque::per`] slots. All but the first begin in
 //!   their first slot, all but the last end in their last one.
-//! - D3 `len` is the number of all elements. If there is a ring, `head` is the number of slots
-//!   before the first element.
+//! - D3 `len` is the number of all elements.
 //! - D4 No user code runs while an element is in no run, except that it has the element itself.
 #![deny(unsafe_code)]
 
@@ -46,7 +46,7 @@ const WITHOUT_PIECES: usize = 512;
 ///
 /// # Complexity
 /// An access costs two look-ups ([`Vec`](crate::Vec)), of the run and of the element, and a
-/// division unless an element has a power of two bytes.
+/// division unless an element has a power of two bytes. In the first and the last run it costs one.
 ///
 /// # Examples
 /// ```
@@ -71,9 +71,9 @@ const WITHOUT_PIECES: usize = 512;
 /// ```
 #[must_use = "dropping a deque leaks its elements"]
 pub struct VecDeque<T, N: Names = Checked> {
+    pub(super) first: Run<T, N>,
     pub(super) ring: Ring<T, N>,
     pub(super) last: Run<T, N>,
-    pub(super) head: usize,
     pub(super) len: usize,
 }
 
@@ -81,9 +81,9 @@ impl<T, N: Names> VecDeque<T, N> {
     /// A deque without elements, and without an object.
     pub const fn new() -> Self {
         Self {
+            first: Run::new(),
             ring: Ring::new(),
             last: Run::new(),
-            head: 0,
             len: 0,
         }
     }
@@ -123,18 +123,28 @@ impl<T, N: Names> VecDeque<T, N> {
         }
     }
 
+    /// Whether there is one run only.
+    #[inline]
+    pub(super) const fn is_one(&self) -> bool {
+        self.first.is_empty()
+    }
+
     /// The number of runs.
     #[inline]
     const fn runs(&self) -> usize {
-        self.ring.len() + 1
+        match self.is_one() {
+            true => 1,
+            false => self.ring.len() + 2,
+        }
     }
 
     /// A run, by its number from the first one on.
     #[inline]
     fn run<'a, H: ByteHeap<Names = N>>(&'a self, heap: &'a H, number: usize) -> &'a Run<T, N> {
-        match number < self.ring.len() {
-            true => self.ring.get(heap, number),
-            false => &self.last,
+        match number {
+            0 if !self.is_one() => &self.first,
+            1.. if number <= self.ring.len() => self.ring.get(heap, number - 1),
+            _ => &self.last,
         }
     }
 
@@ -145,22 +155,20 @@ impl<T, N: Names> VecDeque<T, N> {
         heap: &'a H,
         number: usize,
     ) -> &'a mut Run<T, N> {
-        match number < self.ring.len() {
-            true => self.ring.get_mut(heap, number),
-            false => &mut self.last,
+        match number {
+            0 if !self.is_one() => &mut self.first,
+            1.. if number <= self.ring.len() => self.ring.get_mut(heap, number - 1),
+            _ => &mut self.last,
         }
     }
 
     /// The number of the run with an element, and which of its elements that is.
     #[inline]
     pub(super) fn place<H: ByteHeap<Names = N>>(&self, heap: &H, index: usize) -> (usize, usize) {
-        if self.ring.is_empty() {
-            return (0, index);
-        }
         let per = Self::per(heap.piece_bytes());
-        let in_first = per - self.head;
-        match index.checked_sub(in_first) {
+        match index.checked_sub(self.first.len()) {
             None => (0, index),
+            Some(_) if self.is_one() => (0, index),
             // So is a run then: no division.
             Some(behind) if size_of::<T>().is_power_of_two() => {
                 (1 + (behind >> per.ilog2()), behind & (per - 1))
@@ -243,8 +251,9 @@ impl<T, N: Names> VecDeque<T, N> {
         heap: &'a H,
     ) -> impl Iterator<Item = &'a mut [T]> + use<'a, T, N, H> {
         let last = (self.len > 0).then_some(&mut self.last);
-        let runs = self.ring.iter_mut(heap).chain(last);
-        runs.map(move |run| run.as_slice_mut(heap))
+        let first = (!self.first.is_empty()).then_some(&mut self.first);
+        let runs = first.into_iter().chain(self.ring.iter_mut(heap));
+        runs.chain(last).map(move |run| run.as_slice_mut(heap))
     }
 
     /// All elements in order.
@@ -280,16 +289,24 @@ impl<T, N: Names> VecDeque<T, N> {
         );
         let (a, b) = (a.min(b), a.max(b));
         let ((one, in_one), (two, in_two)) = (self.place(heap, a), self.place(heap, b));
-        let last = self.ring.len();
-        if two < last {
-            self.ring.swap(heap, (one, in_one), (two, in_two));
-        } else if one < last {
-            let of_one = self.ring.get_mut(heap, one).as_slice_mut(heap);
-            let of_last = self.last.as_slice_mut(heap);
-            core::mem::swap(&mut of_one[in_one], &mut of_last[in_two]);
-        } else {
-            self.last.as_slice_mut(heap).swap(in_one, in_two);
+        if one == two {
+            let run = self.run_mut(heap, one);
+            return run.as_slice_mut(heap).swap(in_one, in_two);
         }
+        let in_ring = self.ring.len();
+        if one > 0 && two <= in_ring {
+            return self.ring.swap(heap, (one - 1, in_one), (two - 1, in_two));
+        }
+        // One of them is the first or the last run.
+        let (of_one, of_two) = match one {
+            0 if two <= in_ring => (&mut self.first, self.ring.get_mut(heap, two - 1)),
+            0 => (&mut self.first, &mut self.last),
+            _ => (self.ring.get_mut(heap, one - 1), &mut self.last),
+        };
+        core::mem::swap(
+            &mut of_one.as_slice_mut(heap)[in_one],
+            &mut of_two.as_slice_mut(heap)[in_two],
+        );
     }
 
     /// The elements, for `{:?}`.

@@ -1,4 +1,5 @@
-//! The runs of a deque that has more than one, in a ring that grows without being copied.
+//! The runs of a deque between its first and its last one, in a ring that grows without being
+//! copied.
 //!
 //! ```text
 //! run r      in slot r mod 2b if that is there and has a run, else in slot r mod b
@@ -120,20 +121,26 @@ impl<T, N: Names> Ring<T, N> {
         self.first.wrapping_add(index as u32)
     }
 
-    /// The slot of the run at an index.
+    /// The slot of the run at an index, and the run.
+    #[inline]
+    fn find<'a, H: ByteHeap<Names = N>>(
+        &'a self,
+        heap: &'a H,
+        index: usize,
+    ) -> (usize, &'a Run<T, N>) {
+        let (number, base) = (self.number(index) as usize, self.base());
+        let own = number & (2 * base - 1);
+        let (slot, run) = match self.slots.get(heap, own) {
+            Some(run) if !run.is_empty() => return (own, run),
+            run if own < base => (own, run),
+            _ => (own - base, self.slots.get(heap, own - base)),
+        };
+        (slot, run.expect("the slot of a run"))
+    }
+
     #[inline]
     fn slot<H: ByteHeap<Names = N>>(&self, heap: &H, index: usize) -> usize {
-        let (number, base) = (self.number(index) as usize, self.base());
-        let high = number & (2 * base - 1);
-        let is_high = high >= base
-            && self
-                .slots
-                .get(heap, high)
-                .is_some_and(|run| !run.is_empty());
-        match is_high {
-            true => high,
-            false => number & (base - 1),
-        }
+        self.find(heap, index).0
     }
 
     /// The run at an index.
@@ -143,8 +150,7 @@ impl<T, N: Names> Ring<T, N> {
         heap: &'a H,
         index: usize,
     ) -> &'a Run<T, N> {
-        let run = self.slots.get(heap, self.slot(heap, index));
-        run.expect("the slot of a run")
+        self.find(heap, index).1
     }
 
     /// The run at an index, mutable.
@@ -158,19 +164,13 @@ impl<T, N: Names> Ring<T, N> {
         self.slots.get_mut(heap, slot).expect("the slot of a run")
     }
 
-    /// Exchanges elements of two runs.
+    /// Exchanges elements of two runs, which are not the same.
     pub(super) fn swap<H: ByteHeap<Names = N>>(
         &mut self,
         heap: &H,
         (one, in_one): (usize, usize),
         (two, in_two): (usize, usize),
     ) {
-        if one == two {
-            return self
-                .get_mut(heap, one)
-                .as_slice_mut(heap)
-                .swap(in_one, in_two);
-        }
         let (of_one, of_two) = (self.slot(heap, one), self.slot(heap, two));
         let mut taken = self.take(heap, of_one);
         let there = self.slots.get_mut(heap, of_two).expect("the slot of a run");
