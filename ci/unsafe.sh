@@ -21,6 +21,7 @@ lab/clients/src/lua/memory.rs
 lab/clients/src/lua/reserve.rs
 lab/clients/src/lua/vm.rs
 crates/surefit-collections/src/storage/elements.rs
+crates/surefit-collections/src/storage/many.rs
 crates/surefit-collections/src/storage/slices.rs
 crates/surefit-compact/src/address.rs
 crates/surefit-compact/src/boxed.rs
@@ -73,6 +74,7 @@ crates/surefit-compact/src/shared/machinery/table.rs
 crates/surefit-compact/src/slack.rs
 crates/surefit-core/src/splitter/registers.rs
 crates/surefit-core/src/exchange.rs
+crates/surefit-core/src/fetch.rs
 crates/surefit-core/src/raw.rs
 crates/surefit-core/src/region.rs
 crates/surefit-core/src/zero.rs

@@ -1,8 +1,14 @@
 //! What maps, vectors and deques cost, beside those of the standard library on the system's malloc:
 //! processor time as ratios of interleaved rounds, their least and most, and memory.
 //!
-//! `cargo run --release -p surefit-collections --features os,std --example against_std [MOST]`: up
-//! to `MOST` elements, a million unless said otherwise.
+//! `cargo run --release -p surefit-collections --features os,std --example against_std [MOST [LEAST
+//! [ROUNDS [TOTAL]]]]`: from `LEAST` to `MOST` elements (1,000 to 1,000,000) in so many interleaved
+//! rounds (7), each repeated until there were `TOTAL` elements (200,000).
+//!
+//! What each operation counts: built with `RUSTFLAGS="-C symbol-mangling-version=v0"` and
+//! `CARGO_PROFILE_RELEASE_DEBUG=line-tables-only`, `valgrind --tool=callgrind --cache-sim=yes` of
+//! this program with `1000 1000 1 1`, and then the calls of `timed` in what `callgrind_annotate
+//! --inclusive=yes --threshold=100` prints.
 //!
 //! Both maps take the standard library's hasher. Memory: of malloc the bytes of glibc's chunks, of
 //! the heap all that is resident.
@@ -22,11 +28,13 @@ use surefit_os::clock::thread_cpu_ns;
 
 static CONFIG: Config = Config::DEFAULT;
 
-/// Interleaved rounds.
-const ROUNDS: usize = 7;
-
-/// Elements of all repetitions of one measurement, at least.
-const ELEMENTS: usize = 200_000;
+/// How much is measured.
+struct Amount {
+    /// Interleaved rounds.
+    rounds: usize,
+    /// Elements of all repetitions of one measurement, at least.
+    total: usize,
+}
 
 /// The system's allocator, and the bytes of the chunks that it gave out.
 struct Counting;
@@ -69,7 +77,8 @@ type Costs = [f64; 5];
 
 const OPERATIONS: [&str; 5] = ["insert", "look up", "iterate", "remove", "memory"];
 
-/// Adds the processor time of a call to a sum.
+/// Adds the processor time of a call to a sum. Not inlined: so a profile has each call by itself.
+#[inline(never)]
 fn timed<R>(sum: &mut f64, call: impl FnOnce() -> R) -> R {
     let start = thread_cpu_ns();
     let returned = black_box(call());
@@ -366,92 +375,96 @@ fn deque_in_ours(heap: &mut OsHeap<'static>, keys: &Keys<u64>, costs: &mut Costs
 }
 
 /// The ratios of one container and length: round by round, of each operation.
-type Row = [[f64; 5]; ROUNDS];
+type Row = Vec<[f64; 5]>;
 
 /// The median of ratios, the least and the most.
-fn spread(mut ratios: [f64; ROUNDS]) -> [f64; 3] {
+fn spread(mut ratios: Vec<f64>) -> [f64; 3] {
     ratios.sort_unstable_by(f64::total_cmp);
-    [ratios[ROUNDS / 2], ratios[0], ratios[ROUNDS - 1]]
+    [
+        ratios[ratios.len() / 2],
+        ratios[0],
+        ratios[ratios.len() - 1],
+    ]
 }
 
-/// Measures both in interleaved rounds, and prints the ratios.
-fn compare<K>(
-    name: &str,
-    keys: &Keys<K>,
-    std: fn(&mut OsHeap<'static>, &Keys<K>, &mut Costs),
-    ours: fn(&mut OsHeap<'static>, &Keys<K>, &mut Costs),
-) -> Row {
-    let count = keys.inserted.len();
-    let repetitions = ELEMENTS.div_ceil(count);
-    let limits = Limits::new(2 << 30, 2 << 30);
-    let mut heap = OsHeap::new(&CONFIG, limits).expect("address space");
-    let mut rounds = [[0.0; 5]; ROUNDS];
-    let mut least = [f64::INFINITY; 5];
-    for ratios in &mut rounds {
-        let (mut of_std, mut of_ours) = ([0.0; 5], [0.0; 5]);
-        for _ in 0..repetitions {
-            std(&mut heap, keys, &mut of_std);
-            ours(&mut heap, keys, &mut of_ours);
+/// What inserts, looks up, iterates and removes.
+type Subject<K> = fn(&mut OsHeap<'static>, &Keys<K>, &mut Costs);
+
+impl Amount {
+    /// Measures both in interleaved rounds, and prints the ratios.
+    fn compare<K>(&self, name: &str, keys: &Keys<K>, std: Subject<K>, ours: Subject<K>) -> Row {
+        let count = keys.inserted.len();
+        let repetitions = self.total.div_ceil(count);
+        let limits = Limits::new(2 << 30, 2 << 30);
+        let mut heap = OsHeap::new(&CONFIG, limits).expect("address space");
+        let mut rounds = vec![[0.0; 5]; self.rounds];
+        let mut least = [f64::INFINITY; 5];
+        for ratios in &mut rounds {
+            let (mut of_std, mut of_ours) = ([0.0; 5], [0.0; 5]);
+            for _ in 0..repetitions {
+                std(&mut heap, keys, &mut of_std);
+                ours(&mut heap, keys, &mut of_ours);
+            }
+            for at in 0..5 {
+                ratios[at] = of_ours[at] / of_std[at];
+                least[at] = least[at].min(of_std[at] / (repetitions * count) as f64);
+            }
         }
-        for at in 0..5 {
-            ratios[at] = of_ours[at] / of_std[at];
-            least[at] = least[at].min(of_std[at] / (repetitions * count) as f64);
+        print!("{name:<8}{count:>9}");
+        for (at, least) in least.iter().enumerate() {
+            let ratios = rounds.iter().map(|ratios| ratios[at]).collect();
+            let [median, first, last] = spread(ratios);
+            print!("  {median:.2} [{first:.2}-{last:.2}] {least:>5.1}");
         }
+        println!();
+        rounds
     }
-    print!("{name:<8}{count:>9}");
-    for (at, least) in least.iter().enumerate() {
-        let [median, first, last] = spread(rounds.map(|ratios| ratios[at]));
-        print!("  {median:.2} [{first:.2}-{last:.2}] {least:>5.1}");
-    }
-    println!();
-    rounds
 }
 
 /// The geometric mean of some operations of all rows, round by round.
-fn mean(rows: &[Row], operations: std::ops::Range<usize>) -> [f64; ROUNDS] {
-    std::array::from_fn(|round| {
+fn mean(rows: &[Row], operations: std::ops::Range<usize>) -> Vec<f64> {
+    let of_round = |round: usize| {
         let all = rows.iter().flat_map(|row| &row[round][operations.clone()]);
         let sum: f64 = all.map(|ratio| ratio.ln()).sum();
         (sum / (rows.len() * operations.len()) as f64).exp()
-    })
+    };
+    let rounds = rows.first().map_or(0, Vec::len);
+    (0..rounds).map(of_round).collect()
 }
 
 fn main() {
-    let most = std::env::args()
-        .nth(1)
-        .map_or(1_000_000, |most| most.parse().expect("a number"));
+    let mut numbers = std::env::args().skip(1);
+    let mut number = |default: usize| {
+        let given = numbers.next();
+        given.map_or(default, |text| text.parse().expect("a number"))
+    };
+    let (most, least) = (number(1_000_000), number(1000));
+    let amount = Amount {
+        rounds: number(7).max(1),
+        total: number(200_000),
+    };
     println!(
-        "ratios to std: median [least-most] of {ROUNDS} rounds, then std's ns or bytes an element"
+        "ratios to std: median [least-most] of {} rounds, then std's ns or bytes an element",
+        amount.rounds
     );
     print!("{:<8}{:>9}", "", "elements");
     OPERATIONS
         .iter()
         .for_each(|operation| print!("  {operation:<22}"));
     println!();
-    let (mut maps, mut vectors) = (Vec::new(), Vec::new());
-    let (mut ordered, mut deques) = (Vec::new(), Vec::new());
-    let mut count = 1000;
+    let mut all = ["maps", "vectors", "ordered maps", "deques"].map(|name| (name, Vec::new()));
+    let mut count = least.max(1);
     while count <= most {
+        let [(_, maps), (_, vectors), (_, ordered), (_, deques)] = &mut all;
         let numbers = Keys::new(count, |number| number);
-        maps.push(compare("u64", &numbers, numbers_in_std, numbers_in_ours));
         let texts = Keys::new(count, text);
-        maps.push(compare("text", &texts, texts_in_std, texts_in_ours));
-        vectors.push(compare("vector", &numbers, vector_in_std, vector_in_ours));
-        ordered.push(compare(
-            "ordered",
-            &numbers,
-            ordered_in_std,
-            ordered_in_ours,
-        ));
-        deques.push(compare("deque", &numbers, deque_in_std, deque_in_ours));
+        maps.push(amount.compare("u64", &numbers, numbers_in_std, numbers_in_ours));
+        maps.push(amount.compare("text", &texts, texts_in_std, texts_in_ours));
+        vectors.push(amount.compare("vector", &numbers, vector_in_std, vector_in_ours));
+        ordered.push(amount.compare("ordered", &numbers, ordered_in_std, ordered_in_ours));
+        deques.push(amount.compare("deque", &numbers, deque_in_std, deque_in_ours));
         count *= 10;
     }
-    let all = [
-        ("maps", maps),
-        ("vectors", vectors),
-        ("ordered maps", ordered),
-        ("deques", deques),
-    ];
     for (name, rows) in all {
         for (what, operations) in [("time", 0..4), ("memory", 4..5)] {
             let [median, first, last] = spread(mean(&rows, operations));

@@ -55,7 +55,7 @@
 //! | --- | --- | --- |
 //! | any object of the heap | 8 (an entry and a back-reference), and the rest of its page-block | a compare, a load, an add |
 //! | [`Vec`], [`ByteString`], [`String`] | 24; up to twice the elements up to a large piece (16 KiB), at most one more beyond | in pieces one look-up per level of the spine |
-//! | [`VecDeque`] | 88; as [`Vec`] up to a piece; beyond, two pieces that are not full and up to 128 per piece | a division, the run, then the element |
+//! | [`VecDeque`] | 112; as [`Vec`] up to a piece; beyond, two pieces that are not full and up to 128 per piece | a division, the run, then the element |
 //! | [`HashMap`] | 128 per 10 to 64 entries; free slots for an eighth of a bucket's entries, below 4,096 entries for all of them | a bucket, then the entry |
 //! | [`BTreeMap`] | 56 per node of 7 to 31 entries, which is at least half full; 48 per child | for each level a search in a node |
 //! | [`LruCache`] | as [`HashMap`], and 20 per entry | as [`HashMap`]; a use changes four links |
@@ -68,8 +68,8 @@
 //!   them without the heap.
 //! - `index[i]`, `==` and `for x in &v` need the heap, so they are methods.
 //! - [`String::as_str`] verifies the text.
-//! - Heaps of keys and of many threads have no owning names of one owner; containers do not live
-//!   there.
+//! - Containers do not live in heaps of keys, because whoever has a copy of a key removes the
+//!   object, nor in those of many threads, because a reference there lasts as long as a guard.
 //!
 //! # Features
 //! None is on by default; without them the crate is `no_std` and does not use `alloc`.

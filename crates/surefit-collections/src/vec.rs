@@ -2,7 +2,7 @@
 #![deny(unsafe_code)]
 
 use core::fmt;
-use core::ops::{Bound, RangeBounds};
+use core::ops::RangeBounds;
 
 use surefit_compact::Full;
 use surefit_core::Refused;
@@ -11,6 +11,7 @@ use crate::clone::TryClone;
 use crate::drain::Drain;
 use crate::heap::ByteHeap;
 use crate::names::Names;
+use crate::range::bounds;
 use crate::release::Release;
 use crate::shown::Shown;
 use crate::storage::Vec;
@@ -106,8 +107,12 @@ impl<T, N: Names> Vec<T, N> {
     ) where
         T: Send,
     {
+        let mut carried = match self.insert_in_block(heap, index, value) {
+            Ok(()) => return,
+            Err(value) => value,
+        };
         // Each group takes what the one before it pushed out.
-        let (mut carried, mut at) = (value, index);
+        let mut at = index;
         while at < self.len() {
             let slice = self.slice_at_mut(heap, at);
             slice.rotate_right(1);
@@ -128,6 +133,9 @@ impl<T, N: Names> Vec<T, N> {
     pub fn remove<H: ByteHeap<Names = N>>(&mut self, heap: &H, index: usize) -> T {
         let len = self.len();
         assert!(index < len, "there is no element {index}: there are {len}");
+        if let Some(value) = self.remove_from_block(heap, index) {
+            return value;
+        }
         // The removed element goes to the end of its group, and from there group by group.
         let mut at = index;
         while at < len {
@@ -253,20 +261,7 @@ impl<T, N: Names> Vec<T, N> {
         T: Release<H>,
     {
         let len = self.len();
-        let start = match range.start_bound() {
-            Bound::Included(&start) => start,
-            Bound::Excluded(&before) => before.saturating_add(1),
-            Bound::Unbounded => 0,
-        };
-        let end = match range.end_bound() {
-            Bound::Included(&last) => last.saturating_add(1),
-            Bound::Excluded(&end) => end,
-            Bound::Unbounded => len,
-        };
-        assert!(
-            start <= end && end <= len,
-            "{start} to {end} is no range of {len} elements"
-        );
+        let (start, end) = bounds(&range, len);
         // What is taken comes last, the first of it last of all: so `pop` takes it in order.
         self.reverse(heap, start, len);
         self.reverse(heap, start, len - (end - start));

@@ -153,6 +153,10 @@ fn a_map_refuses_another_heap() {
     assert!(panics(|| map.keys(&two).count()));
     assert!(panics(|| map.values(&two).count()));
     assert!(panics(|| map.values_mut(&two).count()));
+    assert!(panics(|| map.scan(&two, 0, |_, _| ())));
+    assert!(panics(
+        || map.scan(&one, u64::MAX, |_, _| panic!("a closure"))
+    ));
     assert!(panics(|| format!("{:?}", map.debug(&two))));
     assert_eq!(format!("{:?}", map.debug(&one)), "{1: 2}");
     assert_eq!((map.check(&one), map.check(&two).is_err()), (Ok(()), true));

@@ -127,6 +127,26 @@ where
                 cache.clear(heap);
                 model.0.clear();
             }
+            28 => {
+                for (key, value) in cache.iter_mut(heap) {
+                    *value ^= *key as u32;
+                }
+                for (key, value) in &mut model.0 {
+                    *value ^= *key as u32;
+                }
+            }
+            29 => {
+                let (mut next, mut seen) = (Some(0), Vec::new());
+                while let Some(place) = next {
+                    next = cache.scan(heap, place, |key, value| seen.push((*key, *value)));
+                }
+                let mut all = model.0.clone();
+                all.sort_unstable();
+                seen.sort_unstable();
+                // Entries of a bucket that is being split are shown twice.
+                seen.dedup();
+                assert_eq!(seen, all);
+            }
             27 => assert_eq!(
                 cache.pop_entry(heap, &key),
                 model.take(key).map(|value| (key, value))

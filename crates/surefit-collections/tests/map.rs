@@ -2,7 +2,7 @@
 
 mod common;
 
-use std::collections::HashMap as Model;
+use std::collections::{HashMap as Model, HashSet};
 use std::hash::BuildHasher;
 
 use common::{ByConstant, ByDefault, ByShifted, DEFAULT, Numbers, PIECES, SMALL_PIECES};
@@ -171,6 +171,56 @@ fn a_branded_map_does_so() {
 }
 
 /// Inserts numbers, and says how many of the heap's bytes are in use.
+/// A walk through a map that grows or shrinks between the steps.
+fn walk<S: BuildHasher + Default>(seed: u64, keys: u64) {
+    let mut numbers = Numbers::new(seed);
+    let mut heap = boxed(2 << 20, &DEFAULT);
+    let mut map = HashMap::<u64, u64, S>::default();
+    for _ in 0..numbers.next() % keys {
+        let key = numbers.next() % keys;
+        map.insert(&mut heap, key, !key).expect("room");
+    }
+    let mut staying: HashSet<u64> = map.keys(&heap).copied().collect();
+    let (mut next, mut seen) = (Some(0), HashSet::new());
+    while let Some(place) = next {
+        let mut shown = Vec::new();
+        next = map.scan(&heap, place, |key, value| shown.push((*key, *value)));
+        assert!(next.is_none_or(|next| next > place));
+        for (key, value) in shown {
+            assert_eq!(map.get(&heap, &key), Some(&value));
+            seen.insert(key);
+        }
+        for _ in 0..numbers.below(100) {
+            let key = numbers.next() % keys;
+            // It grows, it shrinks, or it does both.
+            if numbers.next() % 4 < seed % 4 + 1 {
+                map.remove(&mut heap, &key);
+                staying.remove(&key);
+            } else {
+                map.insert(&mut heap, key, !key).expect("room");
+            }
+        }
+        assert_eq!(map.check(&heap), Ok(()));
+    }
+    assert!(staying.is_subset(&seen), "seed {seed}");
+    map.free(&mut heap);
+}
+
+#[test]
+fn a_walk_shows_every_entry_that_stays() {
+    for seed in 0..40 {
+        walk::<ByDefault>(seed, 4000);
+        walk::<ByShifted>(seed, 2000);
+        walk::<ByConstant>(seed, 200);
+    }
+    let heap = boxed(1 << 20, &DEFAULT);
+    let none = HashMap::<u64, u64, ByDefault>::default();
+    for place in [0, 1, u64::MAX] {
+        let next = none.scan(&heap, place, |_, _| unreachable!("there are none"));
+        assert_eq!(next, None);
+    }
+}
+
 fn filled(heap: &mut BoxedHeap, numbers: u64) -> HashMap<u64, u64, ByDefault> {
     let mut map = HashMap::default();
     for key in 0..numbers {

@@ -112,6 +112,8 @@ fn a_cache_refuses_another_heap() {
     assert!(panics(|| cache.pop_lru(&mut two)));
     assert!(panics(|| cache.peek_lru(&two).is_some()));
     assert!(panics(|| cache.iter(&two).count()));
+    assert!(panics(|| cache.iter_mut(&two).count()));
+    assert!(panics(|| cache.scan(&two, 1, |_, _| ())));
     assert!(panics(|| format!("{:?}", cache.debug(&two))));
     assert!(panics(|| cache.retain(&mut two, |_, _| false)));
     assert!(panics(|| cache.clear(&mut two)));

@@ -31,6 +31,7 @@ extern crate std;
 mod corruption;
 #[cfg(any(target_has_atomic = "32", feature = "portable-atomic"))]
 mod exchange;
+mod fetch;
 mod numbers;
 mod once;
 mod point;
@@ -43,6 +44,8 @@ mod usage;
 mod zero;
 
 pub use corruption::{Corruption, ensure};
+#[doc(hidden)]
+pub use fetch::fetch;
 pub use numbers::Numbers;
 #[doc(hidden)]
 pub use point::point;

@@ -78,23 +78,37 @@ impl<'a, K, V, N: Names> Cursor<'a, K, V, N> {
         }
     }
 
-    /// The entry behind the place; goes to the place behind it.
-    pub(super) fn next<H: ByteHeap<Names = N>>(&mut self, heap: &'a H) -> Option<&'a (K, V)> {
-        let (mut node, index) = self.top()?;
-        let entry = node.entry(heap, index);
+    /// The entries from the place on up to another one that is not before it, as far as they are in
+    /// one slice of a node; goes to the place behind them. None, if both are the same place.
+    pub(super) fn next_slice<H: ByteHeap<Names = N>>(
+        &mut self,
+        heap: &'a H,
+        end: &Self,
+    ) -> &'a [(K, V)] {
+        let Some((mut node, index)) = self.top().filter(|_| !self.is(end)) else {
+            return &[];
+        };
         self.levels -= 1;
-        self.push(node, index + 1);
         if node.is_leaf() {
+            let end = match end.top() {
+                Some((last, end)) if core::ptr::eq(last, node) => end,
+                _ => node.entries.len(),
+            };
+            let slice = node.entries.slice_at(heap, index);
+            let slice = &slice[..slice.len().min(end - index)];
+            self.push(node, index + slice.len());
             self.ascend();
-            return Some(entry);
+            return slice;
         }
+        let entry = node.entry(heap, index);
+        self.push(node, index + 1);
         node = node.child(heap, index + 1);
         while !node.is_leaf() {
             self.push(node, 0);
             node = node.child(heap, 0);
         }
         self.push(node, 0);
-        Some(entry)
+        core::slice::from_ref(entry)
     }
 
     /// The entry before the place; goes to the place before it.

@@ -19,34 +19,30 @@ use crate::storage::SlicesMut;
 /// [`BTreeMap::range`] make it.
 pub struct Range<'a, K, V, H: ByteHeap> {
     heap: &'a H,
+    /// The first entries, which are before the place of `front`.
+    slice: core::slice::Iter<'a, (K, V)>,
     front: Cursor<'a, K, V, H::Names>,
     back: Cursor<'a, K, V, H::Names>,
-}
-
-impl<K, V, H: ByteHeap> Range<'_, K, V, H> {
-    fn is_done(&self) -> bool {
-        self.front.is(&self.back)
-    }
 }
 
 impl<'a, K, V, H: ByteHeap> Iterator for Range<'a, K, V, H> {
     type Item = (&'a K, &'a V);
 
+    #[inline]
     fn next(&mut self) -> Option<(&'a K, &'a V)> {
-        if self.is_done() {
-            return None;
+        if self.slice.len() == 0 {
+            self.slice = self.front.next_slice(self.heap, &self.back).iter();
         }
-        let (key, value) = self.front.next(self.heap)?;
-        Some((key, value))
+        self.slice.next().map(|(key, value)| (key, value))
     }
 }
 
 impl<K, V, H: ByteHeap> DoubleEndedIterator for Range<'_, K, V, H> {
     fn next_back(&mut self) -> Option<Self::Item> {
-        if self.is_done() {
-            return None;
-        }
-        let (key, value) = self.back.back(self.heap)?;
+        let (key, value) = match self.front.is(&self.back) {
+            true => self.slice.next_back()?,
+            false => self.back.back(self.heap)?,
+        };
         Some((key, value))
     }
 }
@@ -55,6 +51,7 @@ impl<K, V, H: ByteHeap> Clone for Range<'_, K, V, H> {
     fn clone(&self) -> Self {
         Self {
             heap: self.heap,
+            slice: self.slice.clone(),
             front: self.front.clone(),
             back: self.back.clone(),
         }
@@ -149,6 +146,7 @@ impl<K, V, N: Names> BTreeMap<K, V, N> {
     pub fn iter<'a, H: ByteHeap<Names = N>>(&'a self, heap: &'a H) -> Range<'a, K, V, H> {
         Range {
             heap,
+            slice: [].iter(),
             front: Cursor::before(&self.root, heap),
             back: Cursor::behind(&self.root),
         }
@@ -188,6 +186,7 @@ impl<K, V, N: Names> BTreeMap<K, V, N> {
         let is_reversed = front.is_behind(&back);
         Range {
             heap,
+            slice: [].iter(),
             front: if is_reversed { back.clone() } else { front },
             back,
         }

@@ -131,6 +131,22 @@ impl<K, V, N: Names> Node<K, V, N> {
         heap: &H,
         mut compare: impl FnMut(&K) -> Ordering,
     ) -> (usize, bool) {
+        match self.entries.contiguous(heap) {
+            Some(entries) => match entries.binary_search_by(|(key, _)| compare(key)) {
+                Ok(at) => (at, true),
+                Err(at) => (at, false),
+            },
+            None => self.search_in_pieces(heap, compare),
+        }
+    }
+
+    /// As `search`, of a node whose entries are in pieces.
+    #[inline(never)]
+    fn search_in_pieces<H: ByteHeap<Names = N>>(
+        &self,
+        heap: &H,
+        mut compare: impl FnMut(&K) -> Ordering,
+    ) -> (usize, bool) {
         let mut before = 0;
         for slice in self.entries.slices(heap) {
             match slice.binary_search_by(|(key, _)| compare(key)) {

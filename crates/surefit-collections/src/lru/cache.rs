@@ -189,6 +189,26 @@ impl<K, V, S, N: Names> LruCache<K, V, S, N> {
         })
     }
 
+    /// All keys and values, in any order, the values mutable. Their ages stay.
+    pub fn iter_mut<'a, H: ByteHeap<Names = N>>(
+        &'a mut self,
+        heap: &'a H,
+    ) -> impl Iterator<Item = (&'a K, &'a mut V)> + use<'a, K, V, S, N, H> {
+        let entries = self.map.iter_mut(heap);
+        entries.map(|(keyed, value)| (&keyed.key, value))
+    }
+
+    /// As [`HashMap::scan`]. Ages stay.
+    pub fn scan<H: ByteHeap<Names = N>>(
+        &self,
+        heap: &H,
+        from: u64,
+        mut see: impl FnMut(&K, &V),
+    ) -> Option<u64> {
+        let see = |keyed: &Keyed<K>, value: &V| see(&keyed.key, value);
+        self.map.scan(heap, from, see)
+    }
+
     /// The keys and values, the newest first, for `{:?}`.
     pub fn debug<'a, H: ByteHeap<Names = N>>(
         &'a self,

@@ -173,13 +173,24 @@ impl<K: Send, V: Send, S, N: Names> HashMap<K, V, S, N> {
         place: Place,
     ) -> (K, V) {
         let (entry, is_roomy) = self.take(heap, place);
+        self.shrink_after(heap, place.bucket, is_roomy);
+        entry
+    }
+
+    /// Shrinks what is too large when an entry was taken out of a bucket.
+    #[inline]
+    pub(super) fn shrink_after<H: ByteHeap<Names = N>>(
+        &mut self,
+        heap: &mut H,
+        bucket: usize,
+        is_roomy: bool,
+    ) {
         if is_roomy {
-            self.trim(heap, place.bucket);
+            self.trim(heap, bucket);
         }
         if self.is_sparse() {
             self.merge(heap);
         }
-        entry
     }
 
     /// Whether there are too many buckets.

@@ -8,6 +8,7 @@ use crate::heap::ByteHeap;
 use crate::names::Names;
 use crate::release::Release;
 use crate::shown::Shown;
+use crate::storage::Ahead;
 
 impl<K, V, S, N: Names> HashMap<K, V, S, N> {
     /// All keys and values, in any order.
@@ -16,8 +17,8 @@ impl<K, V, S, N: Names> HashMap<K, V, S, N> {
         heap: &'a H,
     ) -> impl Iterator<Item = (&'a K, &'a V)> + use<'a, K, V, S, N, H> {
         let buckets = self.directory.iter(heap);
-        let entries = buckets.flat_map(move |bucket| bucket.entries().iter(heap));
-        entries.map(|(key, value)| (key, value))
+        let slices = buckets.flat_map(move |bucket| bucket.entries().slices(heap));
+        Ahead::new(slices).map(|(key, value)| (key, value))
     }
 
     /// All keys and values, in any order, the values mutable.

@@ -1,6 +1,7 @@
 //! `Vec`: elements in a byte object of a heap.
 //!
-//! What reads and writes slots is here; what only puts these calls together is in `crate::vec`.
+//! What reads and writes slots is here, and in `many.rs` what does so with several at once; what
+//! only puts these calls together is in `crate::vec`.
 //!
 //! # Invariants
 //! - C1 `bytes` names an object of one heap, aligned to `T`, that holds [`Groups::capacity`]
@@ -15,7 +16,6 @@ use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
 use surefit_compact::Full;
-use surefit_core::Refused;
 
 use crate::heap::ByteHeap;
 use crate::names::{Checked, Names};
@@ -36,7 +36,8 @@ use super::groups::Groups;
 ///
 /// # Panics
 /// Every access to an element panics if the vector has an object of another heap, except that what
-/// returns [`Refused`] returns [`Refused::ForeignHandle`]. With
+/// returns [`Refused`](surefit_core::Refused) returns
+/// [`Refused::ForeignHandle`](surefit_core::Refused::ForeignHandle). With
 /// [`Branded`](crate::Branded) names another heap does not compile.
 ///
 /// # Complexity
@@ -149,7 +150,7 @@ impl<T, N: Names> Vec<T, N> {
     /// The first of the slots from `index`, which is below the capacity, to the end of their group,
     /// and how many there are.
     #[inline]
-    fn slots_from<H: ByteHeap<Names = N>>(
+    pub(super) fn slots_from<H: ByteHeap<Names = N>>(
         &self,
         heap: &H,
         index: usize,
@@ -166,29 +167,17 @@ impl<T, N: Names> Vec<T, N> {
 
     /// The slot of an index below the capacity.
     #[inline]
-    fn slot<H: ByteHeap<Names = N>>(&self, heap: &H, index: usize) -> NonNull<MaybeUninit<T>> {
-        self.slots_from(heap, index).0
-    }
-
-    /// The slots of two indices below the capacity.
-    #[inline]
-    fn two_slots<H: ByteHeap<Names = N>>(
+    pub(super) fn slot<H: ByteHeap<Names = N>>(
         &self,
         heap: &H,
-        a: usize,
-        b: usize,
-    ) -> [NonNull<MaybeUninit<T>>; 2] {
-        if self.is_contiguous(heap) {
-            let first = self.slot(heap, 0);
-            // SAFETY: both slots lie in the object, which is one block.
-            return [a, b].map(|index| unsafe { first.add(index) });
-        }
-        [a, b].map(|index| self.slot(heap, index))
+        index: usize,
+    ) -> NonNull<MaybeUninit<T>> {
+        self.slots_from(heap, index).0
     }
 
     /// Whether there is no object, or it is not in pieces.
     #[inline]
-    fn is_contiguous<H: ByteHeap<Names = N>>(&self, heap: &H) -> bool {
+    pub(super) fn is_contiguous<H: ByteHeap<Names = N>>(&self, heap: &H) -> bool {
         self.bytes.as_ref().map_or(0, N::len) <= heap.piece_bytes()
     }
 
@@ -209,7 +198,7 @@ impl<T, N: Names> Vec<T, N> {
 
     /// As `slots`, but mutable.
     #[inline]
-    fn slots_mut<'a, H: ByteHeap<Names = N>>(
+    pub(super) fn slots_mut<'a, H: ByteHeap<Names = N>>(
         &'a mut self,
         heap: &'a H,
         index: usize,
@@ -328,7 +317,7 @@ impl<T, N: Names> Vec<T, N> {
 
     /// Appends an element for which there is room.
     #[inline]
-    fn write<H: ByteHeap<Names = N>>(&mut self, heap: &H, value: T) {
+    pub(super) fn write<H: ByteHeap<Names = N>>(&mut self, heap: &H, value: T) {
         let slot = self.slot(heap, self.len);
         // SAFETY: C1, C3: a slot of this vector, which is borrowed exclusively, with no element.
         unsafe { slot.cast().write(value) };
@@ -343,152 +332,6 @@ impl<T, N: Names> Vec<T, N> {
         let value = unsafe { self.slot(heap, last).cast().read() };
         self.len = last;
         Some(value)
-    }
-
-    /// Takes an element out, and puts the last one into its place. Moves no object.
-    ///
-    /// # Panics
-    /// If there is no such element.
-    #[inline]
-    pub fn swap_remove<H: ByteHeap<Names = N>>(&mut self, heap: &H, index: usize) -> T {
-        let len = self.len;
-        assert!(index < len, "there is no element {index}: there are {len}");
-        let [slot, last] = self.two_slots(heap, index, len - 1);
-        // SAFETY: C2: both slots hold elements. The element of the last one goes to the other; the
-        // length below says that the last slot holds none.
-        let value = unsafe {
-            let value = slot.cast().read();
-            slot.write(last.read());
-            value
-        };
-        self.len = len - 1;
-        value
-    }
-
-    /// Exchanges two elements.
-    ///
-    /// # Panics
-    /// If there are not so many elements.
-    pub fn swap<H: ByteHeap<Names = N>>(&mut self, heap: &H, a: usize, b: usize) {
-        let len = self.len;
-        assert!(a < len && b < len, "there are {len} elements");
-        let [a, b] = self.two_slots(heap, a, b);
-        // SAFETY: C1, C3: two slots of this vector, or twice the same, which is borrowed
-        // exclusively.
-        unsafe { a.swap(b) };
-    }
-
-    /// Moves elements to the end of another vector, which has room for them: each `first + bit`
-    /// whose bit is set in `which`, the last of them first. The last element of all takes the place
-    /// of each.
-    ///
-    /// # Panics
-    /// If there are not so many elements, or not so much room.
-    pub(crate) fn give<H: ByteHeap<Names = N>>(
-        &mut self,
-        heap: &H,
-        target: &mut Self,
-        first: usize,
-        which: u64,
-    ) where
-        T: Send,
-    {
-        let Some(highest) = which.checked_ilog2() else {
-            return;
-        };
-        let count = which.count_ones() as usize;
-        let (end, room) = (first + highest as usize, target.capacity(heap) - target.len);
-        assert!(
-            end < self.len && count <= room,
-            "elements, and room for them"
-        );
-        let (from, elements) = self.slots_from(heap, 0);
-        let (to, slots) = target.slots_from(heap, 0);
-        let is_contiguous = self.len <= elements && target.len + count <= slots;
-        let mut left = which;
-        while let Some(bit) = left.checked_ilog2() {
-            left ^= 1 << bit;
-            let index = first + bit as usize;
-            if !is_contiguous {
-                let value = self.swap_remove(heap, index);
-                target.write(heap, value);
-                continue;
-            }
-            // SAFETY: `index` is no larger than `end`, which is below the length; each turn takes
-            // the highest index that is left, and shortens the vector by one. So both slots are
-            // among the first `elements`, and hold elements (C2). The slot of the other vector is
-            // among the first `slots`, and holds none. They are two objects (C1), and nothing moves
-            // (C3). As in `swap_remove`, the lengths below say which slots hold elements.
-            unsafe {
-                let slot = from.add(index);
-                to.add(target.len).write(slot.read());
-                slot.write(from.add(self.len - 1).read());
-            }
-            self.len -= 1;
-            target.len += 1;
-        }
-    }
-
-    /// Appends values until there are no more, or there is no more room: then some may be left.
-    pub(crate) fn fill<H: ByteHeap<Names = N>>(
-        &mut self,
-        heap: &H,
-        values: &mut impl Iterator<Item = T>,
-    ) where
-        T: Send,
-    {
-        loop {
-            let room = self.capacity(heap) - self.len;
-            if room == 0 {
-                return;
-            }
-            let (first, count) = self.slots_from(heap, self.len);
-            for offset in 0..count.min(room) {
-                let Some(value) = values.next() else {
-                    return;
-                };
-                // SAFETY: C1, C3: the slot behind the last element, of a vector that is borrowed
-                // exclusively. It counts from now on, also if the next value panics.
-                unsafe { first.add(offset).cast().write(value) };
-                self.len += 1;
-            }
-        }
-    }
-
-    /// Appends copies of all elements of a slice. May move objects.
-    ///
-    /// # Errors
-    /// What [`Vec::reserve`] returned; the vector is unchanged.
-    pub fn extend_from_slice<H: ByteHeap<Names = N>>(
-        &mut self,
-        heap: &mut H,
-        source: &[T],
-    ) -> Result<(), Refused>
-    where
-        T: Copy + Send,
-    {
-        self.reserve(heap, source.len())?;
-        self.fill_from_slice(heap, source);
-        Ok(())
-    }
-
-    /// Appends copies of elements for which there is room.
-    pub(crate) fn fill_from_slice<H: ByteHeap<Names = N>>(&mut self, heap: &H, source: &[T])
-    where
-        T: Copy + Send,
-    {
-        debug_assert!(source.len() <= self.capacity(heap) - self.len);
-        let mut rest = source;
-        while !rest.is_empty() {
-            let len = self.len;
-            let slots = self.slots_mut(heap, len);
-            let (now, later) = rest.split_at(slots.len().min(rest.len()));
-            for (slot, value) in slots.iter_mut().zip(now) {
-                slot.write(*value);
-            }
-            self.len = len + now.len();
-            rest = later;
-        }
     }
 
     /// Forgets all elements from `len` on: what they own leaks.

@@ -10,6 +10,8 @@ use core::cell::Cell;
 use core::mem::MaybeUninit;
 use core::ptr::{NonNull, null_mut};
 
+use surefit_core::fetch;
+
 /// A free page-block.
 #[derive(Debug)]
 #[repr(C)]
@@ -57,28 +59,6 @@ impl Free {
         unsafe { self.0.cast().write(next) };
         self.0.as_ptr()
     }
-}
-
-/// Asks for the line of memory at an address, whatever it is, and does not wait.
-#[inline]
-pub(super) fn fetch(address: *mut u8) {
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    // SAFETY: it reads nothing, and no address is wrong.
-    unsafe {
-        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(address.cast());
-    }
-    #[cfg(all(target_arch = "aarch64", not(miri)))]
-    // SAFETY: as above.
-    unsafe {
-        core::arch::asm!(
-            "prfm pldl1keep, [{}]",
-            in(reg) address,
-            options(nostack, preserves_flags, readonly)
-        );
-    }
-    #[cfg(any(miri, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
-    let _ = address;
 }
 
 /// A list of free page-blocks, last in, first out (C1). All zero bytes are an empty one.
@@ -191,7 +171,7 @@ impl Chain {
         // SAFETY: C1.
         let block = unsafe { first.as_ref() };
         // SAFETY: C1: it was written.
-        fetch(unsafe { block.ahead.get().assume_init() }.cast());
+        fetch(unsafe { block.ahead.get().assume_init() }.cast::<u8>());
         self.0.set(block.next.get());
         Some(Free(first))
     }

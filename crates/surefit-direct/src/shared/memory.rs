@@ -32,7 +32,9 @@ use core::cell::Cell;
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicUsize, Ordering, fence};
 
-use super::chain::{Chain, Free, fetch};
+use surefit_core::fetch;
+
+use super::chain::{Chain, Free};
 use super::division::Division;
 use super::sizes::{Class, GRANULE, MOST_UNITS, Slot, UNIT_BYTES};
 use super::source::Source;
