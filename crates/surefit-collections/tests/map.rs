@@ -170,7 +170,6 @@ fn a_branded_map_does_so() {
     assert_eq!(heap.live_blocks().count(), 0);
 }
 
-/// Inserts numbers, and says how many of the heap's bytes are in use.
 /// A walk through a map that grows or shrinks between the steps.
 fn walk<S: BuildHasher + Default>(seed: u64, keys: u64) {
     let mut numbers = Numbers::new(seed);
@@ -221,6 +220,7 @@ fn a_walk_shows_every_entry_that_stays() {
     }
 }
 
+/// Inserts numbers, and says how many of the heap's bytes are in use.
 fn filled(heap: &mut BoxedHeap, numbers: u64) -> HashMap<u64, u64, ByDefault> {
     let mut map = HashMap::default();
     for key in 0..numbers {

@@ -23,8 +23,8 @@ impl<K, V, S, N: Names> HashMap<K, V, S, N> {
     /// call goes on: `None` if this was the last one. The first call is from 0.
     ///
     /// The map may change between the calls. Every entry that is there from the first call to the
-    /// last one is passed, some more than once if the map grows or shrinks meanwhile; what is
-    /// inserted or removed meanwhile may be passed, or not. Any place may be passed.
+    /// last one is passed, some more than once; what is inserted or removed meanwhile may be
+    /// passed, or not. Any place may be passed.
     ///
     /// # Panics
     /// If the map has an object of another heap, or if the function does.
