@@ -10,8 +10,8 @@ use crate::world::ThreadId;
 /// The thread that begins; its number is given to no other one.
 pub(crate) const MAIN: ThreadId = 0;
 
-/// Threads that have not ended, at most: the main one, and others with smaller stacks. So all
-/// stacks together stay below 70 MiB.
+/// Threads that have not ended, at most: the main one, and others with smaller stacks. So the
+/// slots of all stacks together stay below 70 MiB.
 pub(crate) const MOST: usize = 256;
 
 /// What a call of a method has.

@@ -257,6 +257,18 @@ fn an_exception_ends_its_own_thread_only() {
 }
 
 #[test]
+fn an_initialiser_that_had_to_wait_for_a_failed_one_never_runs() {
+    let space = (&usual(), Collecting::AtOnce);
+    let (ended, out, err) = ran(&programs(), "NoRoom", space, 40_000);
+    assert_eq!(ended.expect("it runs").status, 1);
+    assert_eq!(out, "");
+    assert!(err.contains("OutOfMemoryError"), "{err}");
+    let (ended, out, err) = ran(&programs(), "NoRoom", space, 1 << 20);
+    assert_eq!(ended.expect("it runs").status, 0);
+    assert_eq!((out.as_str(), err.as_str()), ("begun\nruns\n", ""));
+}
+
+#[test]
 fn a_heap_that_is_too_small_is_refused_or_ends_the_program() {
     let mut ended = 0;
     for bytes in [0, 100, 4096, 8192, 12288, 16384, 18000] {

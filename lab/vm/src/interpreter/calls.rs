@@ -372,8 +372,16 @@ impl Vm<'_> {
     /// stack. Other threads have their turns meanwhile.
     pub(crate) fn run_method(&mut self, method: MethodId) -> Result<(), Trap> {
         let class = self.classes.method(method).class;
-        if self.initialise(class)? == Readiness::Later {
-            self.run()?;
+        match self.initialise(class) {
+            Ok(Readiness::Later) => self.run()?,
+            Ok(_) => {}
+            Err(trap) => {
+                // Initialisers that were to run before leave their frames: none has begun.
+                if matches!(trap, Trap::Thrown) {
+                    self.unwind()?;
+                }
+                return Err(trap);
+            }
         }
         self.call(method)?;
         self.run()

@@ -52,7 +52,7 @@ fn setting() -> Vec<String> {
         "Heaps are multiples of the common minimum: the least of the smallest heaps of never, deferred and immediate in one \
          heap, found by bisection with the table; all bytes counted."
             .to_owned(),
-        "Times of a Java machine while it interprets the program, in interleaved rounds: the clock is read before and after each \
+        "Times of a Java machine while it interprets the program, in interleaved rounds: a wall clock is read before and after each \
          allocation, as in the thesis, and at both ends of marking and sweeping; its own cost is taken off. Clearing an object \
          and updates of the table belong to its allocation."
             .to_owned(),
