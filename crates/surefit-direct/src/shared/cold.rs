@@ -97,7 +97,7 @@ impl Cold {
 
     /// Says that pages of cold classes had no room for a class: in this era, neither it nor a
     /// longer one looks there again.
-    pub(super) fn is_too_long(&self, wanted: Class) {
+    pub(super) fn note_too_long(&self, wanted: Class) {
         #[expect(clippy::cast_possible_truncation, reason = "at most 64")]
         let longest = (CLASSES - wanted.index()) as u8;
         self.too_long.set(longest.max(self.too_long.get()));
@@ -146,8 +146,8 @@ mod tests {
         assert_eq!(first(), None);
         let next = |from, wanted| cold.next(from, class(wanted), &counts);
         era();
-        cold.is_too_long(class(40));
-        cold.is_too_long(class(63));
+        cold.note_too_long(class(40));
+        cold.note_too_long(class(63));
         assert_eq!(
             (next(0, 39), next(0, 40), next(0, 63)),
             (Some(class(0)), None, None)
@@ -158,7 +158,7 @@ mod tests {
         );
         era();
         assert_eq!(next(0, 63), Some(class(0)));
-        cold.is_too_long(class(0));
+        cold.note_too_long(class(0));
         assert_eq!(next(0, 0), None);
         counts[class(5).slot().index()].set(7);
         cold.chill(class(0), &counts);

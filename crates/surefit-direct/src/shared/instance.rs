@@ -298,8 +298,8 @@ impl Instance {
     }
 
     /// Says that pages of classes that are not used any more have no room for a class.
-    pub(super) fn is_too_long(&self, wanted: Class) {
-        self.cold.is_too_long(wanted);
+    pub(super) fn note_too_long(&self, wanted: Class) {
+        self.cold.note_too_long(wanted);
     }
 
     /// Takes all classes but one for such that are not used any more.

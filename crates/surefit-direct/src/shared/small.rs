@@ -294,7 +294,7 @@ impl<L: RawMutex, S: Source> Common<L, S> {
                 own.pass_cold(cold);
             }
         }
-        own.is_too_long(wanted);
+        own.note_too_long(wanted);
         None
     }
 

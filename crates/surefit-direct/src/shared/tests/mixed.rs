@@ -502,6 +502,80 @@ fn at_the_limit_what_is_free_in_pages_serves_other_sizes() {
     check(&heap);
 }
 
+/// Whether an object could be resized; it has its bytes in any case.
+fn resized<S: Source>(local: &Local<'_, RawMutex, S>, object: &mut Live, bytes: usize) -> bool {
+    // SAFETY: the object is live, and has this alignment.
+    let new = unsafe { local.resize(object.at, bytes, object.align) };
+    let Some(at) = new.unwrap() else {
+        object.read(object.bytes);
+        return false;
+    };
+    object.at = at;
+    object.read(bytes.min(object.bytes));
+    object.bytes = bytes;
+    object.write();
+    true
+}
+
+/// Calls of all kinds while a heap is at its limit: what is refused changes nothing.
+#[test]
+fn at_the_limit_objects_of_any_size_and_alignment_keep_their_bytes() {
+    let source = Counted::new(8 << 20);
+    let heap = source.heap(SETTINGS);
+    heap.set_limit(1 << 20);
+    let locals = [heap.join().unwrap(), heap.join().unwrap()];
+    let mut random = random(17);
+    let (mut live, mut refused, mut refused_resizes): (Vec<Live>, _, _) = (Vec::new(), 0, 0);
+    for step in 0..40_000 {
+        let local = &locals[random(2)];
+        let most = [24, 100, 600, 5000, 33_000, 70_000][(step / 2500 + random(2)) % 6];
+        let bytes = random(most);
+        match random(8) {
+            0..5 => {
+                let align = 1 << random(13);
+                let mark = random(256) as u8;
+                let Some(at) = local.allocate(bytes, align) else {
+                    refused += 1;
+                    continue;
+                };
+                let object = Live {
+                    at,
+                    bytes,
+                    align,
+                    mark,
+                };
+                object.write();
+                live.push(object);
+            }
+            5 if !live.is_empty() => {
+                let place = random(live.len());
+                refused_resizes += usize::from(!resized(local, &mut live[place], bytes));
+            }
+            _ if !live.is_empty() => {
+                let object = live.swap_remove(random(live.len()));
+                object.read(object.bytes);
+                free(local, object.at).unwrap();
+            }
+            _ => {}
+        }
+        assert!(heap.stats().active <= 1 << 20);
+        if step % 100 == 0 {
+            check(&heap);
+        }
+    }
+    assert!(
+        refused > 1000 && refused_resizes > 10,
+        "{refused}, {refused_resizes}"
+    );
+    assert!(kinds(&heap, Kind::Mixed) > 0);
+    for object in live {
+        object.read(object.bytes);
+        free(&locals[0], object.at).unwrap();
+    }
+    locals.iter().for_each(Local::trim);
+    check(&heap);
+}
+
 #[test]
 fn what_is_too_long_for_mixed_pages_leaves_them_to_shorter_objects() {
     let source = Counted::new(8 << 20);
