@@ -34,7 +34,7 @@ const LEFT: usize = 256;
 pub(super) const COUNT: usize = 2;
 
 /// Zeros that are appended to be written over.
-const ZEROS: [u8; MOST_INSIDE + DEADLINE + Head::BYTES] = [0; MOST_INSIDE + DEADLINE + Head::BYTES];
+static ZEROS: [u8; MOST] = [0; MOST];
 
 /// Where the value of a new record is.
 pub(super) enum Value<'a> {
@@ -235,26 +235,36 @@ impl Bucket {
         made
     }
 
+    /// Appends so many bytes, to be written over. There is room.
+    pub(super) fn extend(&mut self, heap: &mut Heap, bytes: usize) {
+        let appended = self.bytes.extend_from_slice(heap, &ZEROS[..bytes]);
+        appended.expect("room was made");
+    }
+
     /// Makes a hole of `new` bytes where `old` ones were. There is room.
-    pub(super) fn splice(&mut self, heap: &mut Heap, start: usize, old: usize, new: usize) {
-        let (len, end) = (self.bytes.len(), start + old);
-        if new > old {
-            let appended = self.bytes.extend_from_slice(heap, &ZEROS[..new - old]);
-            appended.expect("room was made");
+    fn splice(&mut self, heap: &mut Heap, start: usize, old: usize, new: usize) {
+        if old == new {
+            return;
         }
-        self.bytes
-            .slice_at_mut(heap, 0)
-            .copy_within(end..len, start + new);
+        let (len, end) = (self.bytes.len(), start + old);
+        self.extend(heap, new.saturating_sub(old));
+        let bytes = self.bytes.slice_at_mut(heap, 0);
+        bytes.copy_within(end..len, start + new);
         self.bytes.truncate(heap, len + new - old);
     }
 
-    /// Appends a head, whose body was appended to the others, and counts it. There is room.
-    pub(super) fn add_head(&mut self, heap: &mut Heap, head: Head) {
-        let end = self.bytes.len() - COUNT;
-        self.splice(heap, end, 0, Head::BYTES);
+    /// Adds a record behind the others, and counts it. There is room.
+    fn push(&mut self, heap: &mut Heap, head: Head, deadline: Option<u64>, inside: [&[u8]; 2]) {
+        let bytes = self.bytes.slice_at(heap, 0);
+        let (start, records) = (heads_at(bytes), count(bytes));
+        let heads = start..start + Head::BYTES * records;
+        self.extend(heap, head.len() + self.extra(true));
         let bytes = self.bytes.slice_at_mut(heap, 0);
+        let end = heads.end + head.len();
+        bytes.copy_within(heads, start + head.len());
+        write(&mut bytes[start..][..head.len()], deadline, inside);
         bytes[end..][..Head::BYTES].copy_from_slice(&head.to_bytes());
-        set_count(bytes, count(bytes) + 1);
+        set_count(bytes, records + 1);
     }
 
     /// Adds a record, or puts it in the place of the one of its key.
@@ -291,22 +301,15 @@ impl Bucket {
             outside.release(heap);
             return Err(refused);
         }
-        if self.bytes.is_empty() {
-            self.splice(heap, 0, 0, COUNT);
-        }
-        let (start, number) = match at {
-            Some(at) => (at.start, at.outside),
-            None => (
-                heads_at(self.bytes.slice_at(heap, 0)),
-                self.outside.len(heap),
-            ),
-        };
-        self.splice(heap, start, old, head.len());
-        let body = &mut self.bytes.slice_at_mut(heap, 0)[start..][..head.len()];
-        write(body, deadline, inside);
+        let number = at.map_or_else(|| self.outside.len(heap), |at| at.outside);
         match at {
-            Some(at) => self.set_head(heap, at.index, head),
-            None => self.add_head(heap, head),
+            None => self.push(heap, head, deadline, inside),
+            Some(at) => {
+                self.splice(heap, at.start, old, head.len());
+                let body = &mut self.bytes.slice_at_mut(heap, at.start)[..head.len()];
+                write(body, deadline, inside);
+                self.set_head(heap, at.index, head);
+            }
         }
         self.put_outside(heap, number, was_outside, outside);
         self.trim(heap);
@@ -434,15 +437,15 @@ impl Bucket {
     }
 
     /// Removes the body and the head of a record.
-    pub(super) fn cut(&mut self, heap: &mut Heap, at: &At) {
+    fn cut(&mut self, heap: &mut Heap, at: &At) {
         let bytes = self.bytes.slice_at_mut(heap, 0);
-        let (head_at, left) = (heads_at(bytes) + Head::BYTES * at.index, count(bytes) - 1);
+        let (len, left) = (bytes.len(), count(bytes) - 1);
+        let head = heads_at(bytes) + Head::BYTES * at.index;
         set_count(bytes, left);
-        self.splice(heap, head_at, Head::BYTES, 0);
-        self.splice(heap, at.start, at.head.len(), 0);
-        if left == 0 {
-            self.bytes.truncate(heap, 0);
-        }
+        bytes.copy_within(at.end()..head, at.start);
+        bytes.copy_within(head + Head::BYTES.., head - at.head.len());
+        let rest = len - at.head.len() - Head::BYTES;
+        self.bytes.truncate(heap, if left == 0 { 0 } else { rest });
     }
 
     /// Gives back room that is not needed, as far as that is not refused.
@@ -457,13 +460,13 @@ impl Bucket {
 
 /// The number of records of a bucket with these bytes.
 #[inline]
-fn count(bytes: &[u8]) -> usize {
+pub(super) fn count(bytes: &[u8]) -> usize {
     bytes
         .last_chunk()
         .map_or(0, |count| usize::from(u16::from_le_bytes(*count)))
 }
 
-fn set_count(bytes: &mut [u8], count: usize) {
+pub(super) fn set_count(bytes: &mut [u8], count: usize) {
     let place = bytes.last_chunk_mut().expect("P1: a count");
     *place = u16::try_from(count).expect("P1: few records").to_le_bytes();
 }

@@ -3,7 +3,7 @@
 use surefit_collections::Release;
 use surefit_core::Refused;
 
-use super::bucket::{Bucket, COUNT, MOST, Value, heads_at};
+use super::bucket::{Bucket, COUNT, MOST, Value, count, heads_at, set_count};
 use super::head::{At, Head};
 use super::outside::{Heap, Outside};
 
@@ -13,27 +13,62 @@ impl Bucket {
     /// # Errors
     /// If there is no room. Nothing has changed.
     pub(super) fn split(&mut self, heap: &mut Heap, bit: u32) -> Result<Self, Refused> {
-        let moves = |at: &At| at.head.hash & bit != 0;
-        let (mut bytes, mut outside) = (0, 0);
-        for at in self.records(heap).filter(moves) {
+        let (mut records, mut bytes, mut outside) = (0, COUNT, Vec::new());
+        for at in self.records(heap).filter(|at| at.head.hash & bit != 0) {
+            records += 1;
             bytes += at.head.len() + Head::BYTES;
-            outside += usize::from(at.head.has(Head::OUTSIDE));
+            outside.extend(at.head.has(Head::OUTSIDE).then_some(at.outside));
         }
         let mut new = Self::default();
-        if bytes == 0 {
+        if records == 0 {
             return Ok(new);
         }
-        if let Err(refused) = new.make_room(heap, bytes + COUNT, outside) {
+        if let Err(refused) = new.make_room(heap, bytes, outside.len()) {
             new.release(heap);
             return Err(refused);
         }
-        loop {
-            let next = self.records(heap).filter(moves).last();
-            let Some(at) = next else { break };
-            self.hand_over(heap, &at, &mut new);
+        // The last one first: those before it keep their numbers.
+        for number in outside.into_iter().rev() {
+            let outside = self.outside.remove(heap, number);
+            new.outside.insert(heap, 0, outside);
         }
+        new.extend(heap, bytes);
+        set_count(new.bytes.slice_at_mut(heap, 0), records);
+        self.hand_over(heap, bit, &mut new);
         self.trim(heap);
         Ok(new)
+    }
+
+    /// Moves the bodies and heads of the records whose hash has a bit to a bucket of which only the
+    /// count is written yet.
+    fn hand_over(&mut self, heap: &mut Heap, bit: u32, to: &mut Self) {
+        let from = self.bytes.slice_at_mut(heap, 0);
+        let to = to.bytes.slice_at_mut(heap, 0);
+        let (records, heads) = (count(from), heads_at(from));
+        let (mut start, mut end, mut stay) = (0, 0, 0);
+        let (mut to_end, mut to_heads) = (0, heads_at(to));
+        for index in 0..records {
+            let place = heads + Head::BYTES * index;
+            let bytes = *from[place..].first_chunk().expect("P1: a head");
+            let head = Head::from_bytes(bytes);
+            let body = start..start + head.len();
+            start = body.end;
+            if head.hash & bit == 0 {
+                from.copy_within(body, end);
+                // Among the heads, because bodies that are still to be moved lie before them.
+                from[heads + Head::BYTES * stay..][..Head::BYTES].copy_from_slice(&bytes);
+                (end, stay) = (end + head.len(), stay + 1);
+            } else {
+                to[to_end..][..head.len()].copy_from_slice(&from[body]);
+                to[to_heads..][..Head::BYTES].copy_from_slice(&bytes);
+                (to_end, to_heads) = (to_end + head.len(), to_heads + Head::BYTES);
+            }
+        }
+        let left = Head::BYTES * stay;
+        from.copy_within(heads..heads + left, end);
+        let left = end + left + COUNT;
+        set_count(&mut from[..left], stay);
+        self.bytes.truncate(heap, if stay == 0 { 0 } else { left });
     }
 
     /// Takes all records of another bucket, which is empty then. What does not fit moves outside.
@@ -50,33 +85,30 @@ impl Bucket {
                 break;
             }
         }
-        let outside = other.outside.len(heap);
-        self.make_room(heap, other.bytes.len(), outside)?;
-        loop {
-            let next = other.records(heap).last();
-            let Some(at) = next else { break };
-            other.hand_over(heap, &at, self);
+        if self.bytes.is_empty() {
+            std::mem::swap(self, other);
+        }
+        if !other.bytes.is_empty() {
+            self.make_room(heap, other.bytes.len() - COUNT, other.outside.len(heap))?;
+            self.append_all(heap, other);
         }
         std::mem::take(other).release(heap);
         Ok(())
     }
 
-    /// Moves a record to another bucket, which has room for it.
-    fn hand_over(&mut self, heap: &mut Heap, at: &At, to: &mut Self) {
-        if to.bytes.is_empty() {
-            to.splice(heap, 0, 0, COUNT);
-        }
-        let end = heads_at(to.bytes.slice_at(heap, 0));
-        to.splice(heap, end, 0, at.head.len());
-        let body = &self.bytes.slice_at(heap, at.start)[..at.head.len()];
-        to.bytes.slice_at_mut(heap, end)[..body.len()].copy_from_slice(body);
-        to.add_head(heap, at.head);
-        if at.head.has(Head::OUTSIDE) {
-            let outside = self.outside.remove(heap, at.outside);
-            let number = to.outside.len(heap);
-            to.outside.insert(heap, number, outside);
-        }
-        self.cut(heap, at);
+    /// Appends all records of another bucket. Both have some, and there is room.
+    fn append_all(&mut self, heap: &mut Heap, other: &mut Self) {
+        self.outside.append(heap, &mut other.outside);
+        let bytes = self.bytes.slice_at(heap, 0);
+        let (start, heads, records) = (heads_at(bytes), bytes.len() - COUNT, count(bytes));
+        self.extend(heap, other.bytes.len() - COUNT);
+        let from = other.bytes.slice_at(heap, 0);
+        let (bodies, others) = from[..from.len() - COUNT].split_at(heads_at(from));
+        let to = self.bytes.slice_at_mut(heap, 0);
+        to.copy_within(start..heads, start + bodies.len());
+        to[start..][..bodies.len()].copy_from_slice(bodies);
+        to[heads + bodies.len()..][..others.len()].copy_from_slice(others);
+        set_count(to, records + count(from));
     }
 
     /// Moves the record with the most bytes inside to where long ones are; `false` if no record has

@@ -71,6 +71,19 @@ impl Outsides {
         heap.get_mut(all).remove(heap, number)
     }
 
+    /// Takes all of another, for which room was made.
+    pub(super) fn append(&mut self, heap: &mut Heap, other: &mut Self) {
+        let Some(others) = other.0.take() else {
+            return;
+        };
+        let mut others = heap.remove(others);
+        let end = self.len(heap);
+        while let Some(last) = others.pop(heap) {
+            self.insert(heap, end, last);
+        }
+        others.free(heap);
+    }
+
     /// Gives back room that is not needed, as far as that is not refused.
     pub(super) fn trim(&mut self, heap: &mut Heap) {
         let Some(all) = self.0.as_ref().map(|all| heap.get(all)) else {
