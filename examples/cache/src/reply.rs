@@ -1,7 +1,5 @@
 //! Replies in both versions of the protocol, RESP2 and RESP3, appended to a buffer.
 
-use std::io::Write;
-
 /// The replies of one client that were not sent yet.
 #[derive(Debug)]
 pub struct Reply {
@@ -13,7 +11,7 @@ pub struct Reply {
 }
 
 /// A buffer that is larger is given back once it was sent.
-const KEPT_BYTES: usize = 64 << 10;
+const KEPT_BYTES: usize = 16 << 10;
 
 impl Default for Reply {
     fn default() -> Self {
@@ -108,9 +106,19 @@ impl Reply {
     }
 
     fn number(&mut self, kind: u8, number: i64) {
+        let (mut digits, mut start) = ([0; 20], 20);
+        let mut rest = number.unsigned_abs();
+        while rest > 0 || start == digits.len() {
+            start -= 1;
+            digits[start] = b'0' + (rest % 10) as u8;
+            rest /= 10;
+        }
         self.bytes.push(kind);
-        // Writing to a vector cannot fail.
-        let _ = write!(self.bytes, "{number}\r\n");
+        if number < 0 {
+            self.bytes.push(b'-');
+        }
+        self.bytes.extend_from_slice(&digits[start..]);
+        self.bytes.extend_from_slice(b"\r\n");
     }
 
     fn line(&mut self, kind: u8, text: &[u8]) {

@@ -161,12 +161,49 @@ fn head(
 /// A whole number as Redis writes it: no blanks, no plus sign, no zeros before others.
 #[must_use]
 pub fn number(word: &[u8]) -> Option<i64> {
-    let digits = word.strip_prefix(b"-").unwrap_or(word);
-    let is_plain = match digits {
-        b"0" => word.len() == 1,
-        [b'1'..=b'9', rest @ ..] => rest.iter().all(u8::is_ascii_digit),
-        _ => false,
-    };
-    let text = std::str::from_utf8(word).ok().filter(|_| is_plain)?;
-    text.parse().ok()
+    let negative = word.strip_prefix(b"-");
+    let digits = negative.unwrap_or(word);
+    match digits {
+        b"0" => return negative.is_none().then_some(0),
+        [b'1'..=b'9', ..] => {}
+        _ => return None,
+    }
+    digits.iter().try_fold(0_i64, |number, digit| {
+        let digit = digit.is_ascii_digit().then(|| i64::from(digit - b'0'))?;
+        let tens = number.checked_mul(10)?;
+        // There is one more below zero than above.
+        match negative {
+            Some(_) => tens.checked_sub(digit),
+            None => tens.checked_add(digit),
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::number;
+    use crate::reply::Reply;
+
+    #[test]
+    fn a_number_is_read_as_it_is_written_and_in_no_other_form() {
+        let near = [0, 1, 9, 10, 11, 99, 100, 4096, i64::MAX, i64::MIN];
+        for near in near.map(i128::from) {
+            for value in near - 2..=near + 2 {
+                let word = value.to_string();
+                let expected = i64::try_from(value).ok();
+                assert_eq!(number(word.as_bytes()), expected, "{word}");
+                let mut reply = Reply::default();
+                if let Some(expected) = expected {
+                    reply.integer(expected);
+                    assert_eq!(reply.bytes(), format!(":{word}\r\n").as_bytes());
+                }
+            }
+        }
+        for word in [
+            "", "-", "-0", "+1", "00", "01", "-01", " 1", "1 ", "1x", "--1", "\u{b2}",
+        ] {
+            assert_eq!(number(word.as_bytes()), None, "{word}");
+        }
+        assert_eq!(number(&[b'9'; 1000]), None);
+    }
 }
