@@ -409,17 +409,27 @@ impl Store for Packed {
         while let Some(start) = next.filter(|_| seen < count && bytes < MOST_SCANNED) {
             let (number, behind) = self.table.interval(start);
             let bucket = self.table.bucket(&self.heap, number);
-            for at in bucket.records(&self.heap) {
+            let records = bucket.records(&self.heap);
+            let records = records.map(|at| (Table::place(at.head.hash), at));
+            let mut records: Vec<_> = records.filter(|it| it.0 >= start).collect();
+            records.sort_unstable_by_key(|it| it.0);
+            // Buckets without records count too: a call is bounded.
+            seen += records.len().max(1);
+            next = behind;
+            let mut last = start;
+            for (place, at) in records {
+                // Those of one place are passed together.
+                if bytes >= MOST_SCANNED && place > last {
+                    next = Some(place);
+                    break;
+                }
+                last = place;
                 let deadline = bucket.deadline(&self.heap, &at);
-                let is_live = deadline.is_none_or(|deadline| deadline > now);
-                if is_live && Table::place(at.head.hash) >= start {
+                if deadline.is_none_or(|deadline| deadline > now) {
                     each(&bucket.key(&self.heap, &at));
                     bytes += usize::from(at.head.key);
                 }
             }
-            // Buckets without records count too: a call is bounded.
-            seen += bucket.len(&self.heap).max(1);
-            next = behind;
         }
         next
     }

@@ -23,6 +23,12 @@ fn first(shard: &Packed) -> &Bucket {
     shard.table.bucket(&shard.heap, 0)
 }
 
+/// Long keys of bucket 0, as long as there are no more than 16 buckets.
+fn long_of_first_bucket(seed: Seeded) -> impl Iterator<Item = Vec<u8>> {
+    let keys = (0_u32..).map(|number| number.to_le_bytes().repeat(15_000));
+    keys.filter(move |key| seed.of(key).trailing_zeros() >= 4)
+}
+
 /// Keys of bucket 0, more than it has heads for.
 fn too_many(seed: Seeded) -> Vec<Vec<u8>> {
     of_first_bucket(seed, 12).take(600).collect()
@@ -145,4 +151,23 @@ fn a_merge_moves_the_long_records_of_both_buckets_outside() {
     assert!((0..134_u32).all(|key| many.find(heap, key, &key.to_le_bytes()).is_some()));
     many.assert_sound(heap);
     many.release(heap);
+}
+
+#[test]
+fn a_scan_of_long_keys_ends_within_a_bucket() {
+    let mut shard = shard();
+    let mut keys: Vec<_> = long_of_first_bucket(shard.seed).take(20).collect();
+    for key in &keys {
+        shard.set(0, key, b"", Expiry::Never).expect("room");
+    }
+    assert_eq!(first(&shard).len(&shard.heap), 20);
+    let (mut seen, mut place) = (Vec::new(), Some(0));
+    while let Some(from) = place {
+        let before = seen.len();
+        place = shard.scan(0, from, 1000, &mut |key| seen.push(key.to_vec()));
+        assert!((seen.len() - before) * 60_000 < (256 << 10) + 60_000);
+    }
+    seen.sort();
+    keys.sort();
+    assert!(seen == keys, "each key is passed once");
 }
