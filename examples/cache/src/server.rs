@@ -1,6 +1,6 @@
 //! The server: a thread for each client, and one that keeps house.
 //!
-//! A client's thread reads at most 64 KiB, executes what is complete, and sends the replies before
+//! A client's thread reads at most 16 KiB, executes what is complete, and sends the replies before
 //! it reads on. So a client that sends many requests at once, or does not read its replies, waits
 //! alone, and holds no more memory than one request and its replies.
 
@@ -18,11 +18,14 @@ use crate::store::Store;
 /// Between two ticks of the shards.
 const TICK: Duration = Duration::from_millis(100);
 
+/// The same while one of them says that more waits.
+const PAUSE: Duration = Duration::from_millis(1);
+
 /// How long a client may take to read replies.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Bytes that are read at once.
-const READ: usize = 64 << 10;
+const READ: usize = 16 << 10;
 
 /// Replies that are sent before more requests are executed.
 const SEND: usize = 256 << 10;
@@ -98,13 +101,12 @@ impl<S: Store> Server<S> {
             .name("house".into())
             .stack_size(STACK)
             .spawn(move || {
+                let mut is_more = false;
                 loop {
-                    thread::sleep(TICK);
-                    house
-                        .cache
-                        .shards
-                        .each()
-                        .for_each(|mut shard| shard.tick(house.now()));
+                    thread::sleep(if is_more { PAUSE } else { TICK });
+                    let shards = house.cache.shards.each();
+                    let ticks = shards.map(|mut shard| shard.tick(house.now()));
+                    is_more = ticks.fold(false, |one, other| one | other);
                 }
             })?;
         loop {

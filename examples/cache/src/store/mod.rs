@@ -215,9 +215,10 @@ pub trait Store: Send + Sized + 'static {
     /// Deletes everything.
     fn clear(&mut self);
 
-    /// Housekeeping, ten times in a second: deletes expired keys, in bounded steps, and gives
-    /// memory back.
-    fn tick(&mut self, now: u64);
+    /// Housekeeping, ten times in a second: deletes expired keys and gives memory back, but only so
+    /// many at once. `true` if more waits: then the next call should be soon, but others should get
+    /// the shard before.
+    fn tick(&mut self, now: u64) -> bool;
 
     /// Gives back all memory that can be given back. Linear in the shard.
     fn purge(&mut self);

@@ -286,7 +286,7 @@ impl Store for Plain {
     }
 
     /// Its table has no order in which a search could go on: all of it is searched, now and then.
-    fn tick(&mut self, now: u64) {
+    fn tick(&mut self, now: u64) -> bool {
         if self.mortal > self.records.len() {
             let before = self.records.len();
             self.records.retain(|_, record| !record.is_expired(now));
@@ -294,6 +294,7 @@ impl Store for Plain {
             let records = self.records.values();
             self.mortal = records.filter(|record| record.deadline.is_some()).count();
         }
+        false
     }
 
     fn purge(&mut self) {

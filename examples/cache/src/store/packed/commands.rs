@@ -438,8 +438,8 @@ impl Store for Packed {
         self.table.clear(&mut self.heap);
     }
 
-    fn tick(&mut self, now: u64) {
-        self.keep_house(now);
+    fn tick(&mut self, now: u64) -> bool {
+        self.keep_house(now)
     }
 
     fn purge(&mut self) {

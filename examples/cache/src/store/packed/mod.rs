@@ -59,14 +59,11 @@ pub const LEAST_LIMIT: usize = 4 << 20;
 /// For how long a page is empty before it is given back.
 const KEPT: Duration = Duration::from_millis(200);
 
-/// System calls of a tick, at most: about a millisecond in each hundred.
-const CALLS: u32 = 256;
+/// System calls of a tick, at most: clients wait for the shard meanwhile.
+const CALLS: u32 = 8;
 
-/// Buckets that a step of the search for expired records looks at.
+/// Buckets in which a tick searches for expired records.
 const STEP: usize = 64;
-
-/// Steps of a tick, at most: a further one only if a quarter of what was seen was expired.
-const STEPS: usize = 16;
 
 /// A shard on surefit's heap.
 pub struct Packed {
@@ -274,7 +271,7 @@ impl Packed {
 
     // ---- deadlines -----------------------------------------------------------------------------
 
-    /// Removes the expired records of a few buckets; whether they were many.
+    /// Removes the expired records of a few buckets; whether they were a quarter of what is there.
     fn expire_some(&mut self, now: u64) -> bool {
         let (mut seen, mut expired) = (0, 0);
         for _ in 0..STEP.min(self.table.len()) {
@@ -311,15 +308,12 @@ impl Packed {
         })
     }
 
-    /// One tick.
-    fn keep_house(&mut self, now: u64) {
-        for _ in 0..STEPS {
-            if !self.expire_some(now) {
-                break;
-            }
-        }
+    /// One tick; whether more waits.
+    fn keep_house(&mut self, now: u64) -> bool {
+        let are_many = self.expire_some(now);
         // Where the system refuses, a later tick tries again.
-        let _ = self.heap.tick(Duration::from_millis(now));
+        let given = self.heap.tick(Duration::from_millis(now));
+        are_many || given.is_ok_and(|given| given.calls >= CALLS)
     }
 }
 
