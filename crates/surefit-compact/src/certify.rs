@@ -64,8 +64,8 @@ pub use meter::DemandMeter;
 pub use needs::pages_max;
 #[cfg(any(target_has_atomic = "32", feature = "portable-atomic"))]
 pub use shared::{
-    SharedCertificate, SharedParts, SharedWork, Sharing, certify_shared, certify_shared_with_slack,
-    shared_region_bytes, shared_slack_bytes,
+    InstanceDemand, SharedCertificate, SharedParts, SharedWork, Sharing, certify_instances,
+    certify_shared, certify_shared_with_slack, shared_region_bytes, shared_slack_bytes,
 };
 pub use slack::{certify_with_slack, slack_bytes, slack_bytes_for_life};
 pub use uncertifiable::Uncertifiable;

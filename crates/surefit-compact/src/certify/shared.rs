@@ -31,12 +31,14 @@
 )]
 
 mod certificate;
+mod instances;
 mod needs;
 mod sharing;
 mod slack;
 mod work;
 
 pub use certificate::{SharedCertificate, SharedParts};
+pub use instances::{InstanceDemand, certify_instances};
 pub use sharing::Sharing;
 pub use slack::{certify_shared_with_slack, shared_slack_bytes};
 pub use work::SharedWork;

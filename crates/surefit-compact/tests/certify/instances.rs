@@ -2,9 +2,13 @@
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use surefit_compact::certify::{Budget, ClassSet, Demand, Sharing, certify_shared};
+use surefit_compact::certify::{
+    Budget, ClassSet, Demand, InstanceDemand, Sharing, Uncertifiable, certify_instances,
+    certify_shared,
+};
 use surefit_compact::shared::{PerClass, ShardedHeap, SharedConfig};
 use surefit_compact::{Bytes, Config};
+use surefit_core::Refused;
 
 use surefit_testkit::{ExactMemory, layout};
 
@@ -103,4 +107,181 @@ fn objects_that_wander_between_instances_are_never_refused() {
             );
         }
     }
+}
+
+// ---- each instance its own demand --------------------------------------------------------------
+
+const LENS: [usize; 4] = [16, 100, 250, 900];
+
+fn budget(config: &Config, objects: u64, block_bytes: u64, longest: usize) -> Budget {
+    Budget {
+        objects,
+        block_bytes,
+        classes: ClassSet::of_requests(config.geometry(), longest),
+    }
+}
+
+const fn unlimited(budget: Budget) -> InstanceDemand<'static> {
+    InstanceDemand {
+        demand: Demand::Joint(budget),
+        quota: usize::MAX,
+    }
+}
+
+/// Each instance allocates within its budget; a thread of any instance frees.
+fn keep_apart(config: &SharedConfig, budgets: &[Budget], seed: u64) {
+    let demands: Vec<_> = budgets.iter().copied().map(unlimited).collect();
+    let threads = budgets.len() as u32;
+    let certificate =
+        certify_instances::<Lock, _>(config, &Sharing::new(threads), &demands).expect("small");
+    let mut memory = ExactMemory::new();
+    let region = exact(&mut memory, config.config(), certificate.aligned_bytes);
+    let heap = ShardedHeap::<Lock>::new(region, config, threads as u16).expect("large enough");
+    let locals: Vec<_> = (0..threads)
+        .map(|number| heap.register_in(number).expect("as configured"))
+        .collect();
+    let geometry = config.config().geometry();
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let mut live: Vec<(usize, Bytes<u8>, u64)> = Vec::new();
+    let mut left = budgets.to_vec();
+    for _ in 0..30 {
+        // A wave of one length fills one instance; then most of all objects are freed.
+        let number = random.random_range(0..locals.len());
+        let len = LENS[random.random_range(0..LENS.len())];
+        let class = geometry.class_for(len, 8).expect("fits a page");
+        let beta = u64::from(geometry.layout(class).block_bytes);
+        let of = &mut left[number];
+        while of.classes.contains(class) && of.objects > 0 && of.block_bytes >= beta {
+            let object = locals[number].alloc_zeroed(layout(len));
+            live.push((number, object.expect("its demand is certified"), beta));
+            of.objects -= 1;
+            of.block_bytes -= beta;
+        }
+        assert!(heap.stats().pages <= certificate.used_pages);
+        let keep = random.random_range(2..20);
+        for at in (0..live.len()).rev() {
+            if at % keep != 0 {
+                let (number, object, beta) = live.swap_remove(at);
+                let local = &locals[random.random_range(0..locals.len())];
+                local.free_bytes(object).expect("live");
+                left[number].objects += 1;
+                left[number].block_bytes += beta;
+            }
+        }
+    }
+    heap.check(true).expect("every invariant holds");
+}
+
+#[test]
+fn instances_that_keep_to_their_own_demands_are_never_refused() {
+    for (seed, config) in configs(1024, 4).iter().enumerate() {
+        let shared = shared(config);
+        let budgets = [
+            budget(config, 150, 12_000, 250),
+            budget(config, 10, 8_000, 1000),
+            budget(config, 60, 1_000, 16),
+            budget(config, 3, 400, 100),
+        ];
+        for count in 1..=budgets.len() {
+            for seed in [seed as u64, 1000 + seed as u64] {
+                keep_apart(&shared, &budgets[..count], seed);
+            }
+        }
+    }
+}
+
+#[test]
+fn one_instance_has_the_certificate_of_its_demand_and_several_less_than_their_sum() {
+    for config in &configs(1024, 4) {
+        let shared = shared(config);
+        let budgets = [
+            budget(config, 150, 12_000, 250),
+            budget(config, 150, 12_000, 900),
+        ];
+        let apart = budgets.map(unlimited);
+        let threads = Sharing::new(2);
+        let alone = certify_shared::<Lock, _>(&shared, &threads, &apart[1].demand);
+        assert_eq!(
+            certify_instances::<Lock, _>(&shared, &threads, &apart[1..]),
+            alone
+        );
+        let sum = Demand::Joint(budget(config, 300, 24_000, 900));
+        let joint = certify_shared::<Lock, _>(&shared, &threads.with_instances(2), &sum);
+        let (joint, alone) = (joint.expect("small"), alone.expect("small"));
+        let apart = certify_instances::<Lock, _>(&shared, &threads, &apart).expect("small");
+        assert!(apart.used_pages <= joint.used_pages, "{}", config.bound());
+        assert!(apart.used_pages > alone.used_pages);
+        assert_eq!(apart.work.steps_max_per_free, joint.work.steps_max_per_free);
+        // The first demand uses fewer classes, and so fewer groups.
+        let [apart, joint] = [apart, joint].map(|it| it.parts.handle_buffer_bytes);
+        assert!(apart < joint && apart > alone.parts.handle_buffer_bytes);
+    }
+}
+
+#[test]
+fn a_quota_caps_what_an_instance_that_keeps_to_nothing_takes_of_the_region() {
+    for config in &configs(1024, 4) {
+        let shared = shared(config);
+        let kept = unlimited(budget(config, 100, 8_000, 250));
+        let any = InstanceDemand {
+            demand: Demand::Joint(budget(config, 1000, 1 << 20, 900)),
+            quota: 10 * 1024 + 1023,
+        };
+        let threads = Sharing::new(2);
+        let certificate =
+            certify_instances::<Lock, _>(&shared, &threads, &[any, kept]).expect("small");
+        let none = InstanceDemand { quota: 0, ..any };
+        let alone = certify_instances::<Lock, _>(&shared, &threads, &[none, kept]).expect("small");
+        assert!(certificate.used_pages <= alone.used_pages + 10);
+        let mut memory = ExactMemory::new();
+        let region = exact(&mut memory, config, certificate.aligned_bytes);
+        let heap = ShardedHeap::<Lock>::new(region, &shared, 2).expect("large enough");
+        heap.set_quota(0, any.quota);
+        let locals = [0, 1].map(|number| heap.register_in(number).expect("as configured"));
+        let mut objects = Vec::new();
+        let refused = loop {
+            match locals[0].alloc_zeroed(layout(900)) {
+                Ok(object) => objects.push(object),
+                Err(refused) => break refused,
+            }
+        };
+        assert_eq!((objects.len(), refused), (10, Refused::Quota));
+        for _ in 0..100 {
+            objects.push(locals[1].alloc_zeroed(layout(30)).expect("certified"));
+        }
+        heap.check(false).expect("every invariant holds");
+    }
+}
+
+#[test]
+fn any_instances_are_certified_or_refused() {
+    let config = shared(&configs(1024, 4)[0]);
+    let most = Budget {
+        objects: u64::MAX,
+        block_bytes: u64::MAX,
+        classes: ClassSet::all(config.config().geometry()),
+    };
+    let certify = |threads, instances: &[InstanceDemand<'_>]| {
+        certify_instances::<Lock, _>(&config, &Sharing::new(threads), instances)
+    };
+    assert!(certify(1, &[]).expect("nothing").used_pages == 0);
+    let nothing = InstanceDemand {
+        demand: Demand::PerClass(&[]),
+        quota: 0,
+    };
+    assert!(matches!(
+        certify(1, &[nothing; 5000]),
+        Err(Uncertifiable::TooManyInstances { .. })
+    ));
+    assert!(matches!(
+        certify(u32::MAX, &[nothing]),
+        Err(Uncertifiable::TooManyPins { .. })
+    ));
+    assert!(certify(1, &[unlimited(most); 2]).is_err());
+    let classes = vec![u32::MAX; 200];
+    let unknown = InstanceDemand {
+        demand: Demand::PerClass(&classes),
+        quota: usize::MAX,
+    };
+    assert_eq!(certify(1, &[unknown]), Err(Uncertifiable::NoSuchClass));
 }

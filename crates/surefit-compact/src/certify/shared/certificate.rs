@@ -70,20 +70,32 @@ pub(super) const fn certifiable<G: Granularity>(
     sharing: &Sharing,
     demand: &Demand<'_>,
 ) -> Result<SharedNeeds, Uncertifiable> {
+    match allowed(config, sharing, sharing.instances as usize) {
+        Ok(()) => needs::needs(config, bound, sharing, demand),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether a heap can have such back-references, so many instances, and such pins.
+pub(super) const fn allowed<G: Granularity>(
+    config: &SharedConfig<G>,
+    sharing: &Sharing,
+    instances: usize,
+) -> Result<(), Uncertifiable> {
     let geometry = config.config().geometry();
     match geometry.tail() {
         Tail::BackReferences { bytes: 4 } => {}
         _ => return Err(Uncertifiable::Width),
     }
     let limit = instances_max(geometry);
-    if sharing.instances > limit {
+    if instances > limit as usize {
         return Err(Uncertifiable::TooManyInstances { limit });
     }
     if sharing.pins() > config.pins() || sharing.pins() == u32::MAX {
         let limit = config.pins();
         return Err(Uncertifiable::TooManyPins { limit });
     }
-    needs::needs(config, bound, sharing, demand)
+    Ok(())
 }
 
 /// The most instances whose groups can be numbered.

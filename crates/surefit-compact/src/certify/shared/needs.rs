@@ -17,7 +17,7 @@ use crate::shared::{Granularity, SharedConfig};
 /// Pages and entries, by what they are for.
 pub(super) struct SharedNeeds {
     /// Data pages without pins and without other calls.
-    alone_pages: u64,
+    pub(super) alone_pages: u64,
     pub(super) pin_pages: u64,
     pub(super) call_pages: u64,
     /// The part of a page, in units of 2⁻⁴⁰ pages, that rounding took from a bound on the pages
@@ -73,6 +73,37 @@ impl Reading {
     }
 }
 
+/// Free pages in the buffers of other threads.
+pub(super) const fn buffered_pages<G: Granularity>(
+    config: &SharedConfig<G>,
+    sharing: &Sharing,
+) -> u64 {
+    registered(config, sharing)
+        .saturating_sub(1)
+        .saturating_mul(config.page_buffer() as u64)
+}
+
+/// Free entries at hand, in a heap in which the demand uses so many groups.
+pub(super) const fn spare_entries<G: Granularity>(
+    config: &SharedConfig<G>,
+    sharing: &Sharing,
+    groups: u64,
+) -> u64 {
+    let by_threads = if G::PAGES {
+        registered(config, sharing)
+    } else {
+        0
+    };
+    groups
+        .saturating_sub(1)
+        .saturating_add(by_threads)
+        .saturating_mul(config.handle_buffer() as u64)
+}
+
+const fn registered<G: Granularity>(config: &SharedConfig<G>, sharing: &Sharing) -> u64 {
+    least(sharing.threads as u64, config.locals() as u64)
+}
+
 /// The needs of a demand.
 pub(super) const fn needs<G: Granularity>(
     config: &SharedConfig<G>,
@@ -88,9 +119,7 @@ pub(super) const fn needs<G: Granularity>(
     let used = reading.pages(calls);
     let pinned = least(reading.pinned, used);
     let alone = least(reading.unpinned, pinned);
-    let registered = least(sharing.threads as u64, config.locals() as u64);
-    let by_groups = groups_used(config.config().geometry(), sharing, demand).saturating_sub(1);
-    let by_threads = if G::PAGES { registered } else { 0 };
+    let groups = groups_used(config.config().geometry(), sharing, demand);
     Ok(SharedNeeds {
         alone_pages: alone,
         pin_pages: pinned.saturating_sub(alone),
@@ -100,18 +129,18 @@ pub(super) const fn needs<G: Granularity>(
         } else {
             0
         },
-        buffered_pages: registered
-            .saturating_sub(1)
-            .saturating_mul(config.page_buffer() as u64),
+        buffered_pages: buffered_pages(config, sharing),
         entries: reading.entries,
-        spare_entries: by_groups
-            .saturating_add(by_threads)
-            .saturating_mul(config.handle_buffer() as u64),
+        spare_entries: spare_entries(config, sharing, groups),
     })
 }
 
 /// Groups whose classes the demand uses.
-const fn groups_used(geometry: &Geometry, sharing: &Sharing, demand: &Demand<'_>) -> u64 {
+pub(super) const fn groups_used(
+    geometry: &Geometry,
+    sharing: &Sharing,
+    demand: &Demand<'_>,
+) -> u64 {
     let (mut groups, mut classes) = (0_u64, geometry.each_class());
     while let Some(class) = classes.next_class() {
         if demand.uses(class, geometry.layout(class).block_bytes) {
@@ -132,6 +161,7 @@ const fn read<G: Granularity>(
         geometry: config.config().geometry(),
         bound,
         spread: sharing.spread(config.config().geometry()),
+        is_only_instance: sharing.instances == 1 && !sharing.is_beside_others,
     };
     match demand {
         Demand::PerClass(peaks) => reader.each(peaks),
@@ -150,6 +180,7 @@ struct Reader<'a> {
     geometry: &'a Geometry,
     bound: Bound,
     spread: Spread,
+    is_only_instance: bool,
 }
 
 impl Reader<'_> {
@@ -198,7 +229,7 @@ impl Reader<'_> {
     const fn reading(&self, unpinned: Worst, pinned: Worst, entries: u64) -> Reading {
         // Without a bound, objects that threads of other instances free wait for their own
         // instance's next calls.
-        if matches!(self.bound, Bound::Unbounded) && self.spread.instances > 1 {
+        if matches!(self.bound, Bound::Unbounded) && !self.is_only_instance {
             return Reading {
                 unpinned: pinned.high_water,
                 pinned: pinned.high_water,

@@ -25,6 +25,8 @@ pub struct Sharing {
     pub(super) threads: u32,
     pub(super) guards: u32,
     pub(super) pinned: Option<ClassSet>,
+    /// Whether the heap has other instances, which have demands of their own.
+    pub(super) is_beside_others: bool,
 }
 
 impl Sharing {
@@ -37,6 +39,7 @@ impl Sharing {
             threads: if threads == 0 { 1 } else { threads },
             guards: 0,
             pinned: None,
+            is_beside_others: false,
         }
     }
 

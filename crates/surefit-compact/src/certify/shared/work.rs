@@ -117,6 +117,28 @@ impl SharedWork {
         pages_touched_max_per_section: 0,
     };
 
+    /// The maximum of both.
+    pub(super) const fn or(self, other: Self) -> Self {
+        Self {
+            copied_bytes_max_per_section: most(
+                self.copied_bytes_max_per_section,
+                other.copied_bytes_max_per_section,
+            ),
+            steps_max_per_free: most(self.steps_max_per_free, other.steps_max_per_free),
+            steps_max_per_abort: most(self.steps_max_per_abort, other.steps_max_per_abort),
+            copied_bytes_max_per_free: most(
+                self.copied_bytes_max_per_free,
+                other.copied_bytes_max_per_free,
+            ),
+            sections_max_per_free: most(self.sections_max_per_free, other.sections_max_per_free),
+            victims_tried_max: most(self.victims_tried_max, other.victims_tried_max),
+            pages_touched_max_per_section: most(
+                self.pages_touched_max_per_section,
+                other.pages_touched_max_per_section,
+            ),
+        }
+    }
+
     /// The maximum with one more class.
     #[expect(
         clippy::arithmetic_side_effects,
