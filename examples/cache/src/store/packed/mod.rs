@@ -37,11 +37,18 @@ use self::outside::Heap;
 use self::table::Table;
 use super::{Error, Figures};
 
-/// Sixteen size-classes in each power of two: buckets have any length, and a shard is large enough
-/// that one page more or less per class does not count.
+/// Sizes of page-blocks: from 600 bytes on all that a page holds another number of, because most of
+/// a shard is buckets; below, where little is, only about four in each power of two. Each size may
+/// have a page that is not full, which is much in a small shard.
+const SIZES: &[u32] = &[
+    16, 24, 32, 40, 48, 64, 80, 96, 128, 160, 192, 224, 256, 320, 384, 448, 536, 600, 648, 704,
+    768, 808, 856, 904, 952, 1016, 1072, 1152, 1248, 1360, 1472, 1632, 1808, 2048, 2336, 2720,
+    3264, 4096,
+];
+
 static CONFIG: Config = {
     let spec = GeometrySpec {
-        spacing: Spacing::Fraction(16),
+        spacing: Spacing::Explicit(SIZES),
         ..GeometrySpec::DEFAULT
     };
     let Ok(geometry) = Geometry::new(&spec) else {
