@@ -74,6 +74,7 @@ crates/surefit-compact/src/shared/machinery/table.rs
 crates/surefit-compact/src/slack.rs
 crates/surefit-core/src/splitter/registers.rs
 crates/surefit-core/src/exchange.rs
+crates/surefit-core/src/equal.rs
 crates/surefit-core/src/fetch.rs
 crates/surefit-core/src/raw.rs
 crates/surefit-core/src/region.rs

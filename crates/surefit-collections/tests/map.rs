@@ -2,6 +2,7 @@
 
 mod common;
 
+use std::cell::Cell;
 use std::collections::{HashMap as Model, HashSet};
 use std::hash::BuildHasher;
 
@@ -218,6 +219,72 @@ fn a_walk_shows_every_entry_that_stays() {
         let next = none.scan(&heap, place, |_, _| unreachable!("there are none"));
         assert_eq!(next, None);
     }
+}
+
+thread_local! {
+    static HASHES: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Counts the hashers that it makes.
+#[derive(Clone, Default)]
+struct Counting(ByDefault);
+
+impl BuildHasher for Counting {
+    type Hasher = <ByDefault as BuildHasher>::Hasher;
+
+    fn build_hasher(&self) -> Self::Hasher {
+        HASHES.set(HASHES.get() + 1);
+        self.0.build_hasher()
+    }
+}
+
+/// A third of the splits hash again what they move. If all did, an insertion would take 2.4 hashes.
+#[test]
+fn most_splits_hash_nothing_again() {
+    let mut heap = boxed(8 << 20, &DEFAULT);
+    let mut map = HashMap::<u64, u64, Counting>::default();
+    let keys = 100_000;
+    HASHES.set(0);
+    (0..keys).for_each(|key| assert_eq!(map.insert(&mut heap, key, key).expect("room"), None));
+    let hashes = HASHES.get();
+    assert!(hashes < keys * 8 / 5, "{hashes} of {keys} keys");
+    assert_eq!(map.check(&heap), Ok(()));
+    HASHES.set(0);
+    (0..keys).for_each(|key| assert_eq!(map.remove(&mut heap, &key), Some(key)));
+    assert_eq!(HASHES.get(), keys, "merges hash nothing");
+    map.free(&mut heap);
+}
+
+/// A drain that is forgotten takes buckets away without a merge.
+#[test]
+fn a_map_grows_and_shrinks_again_from_where_a_drain_was_forgotten() {
+    let mut numbers = Numbers::new(7);
+    let mut heap = boxed(2 << 20, &DEFAULT);
+    for most in [100, 1000, 10_000] {
+        let mut map = HashMap::<u64, u64, ByDefault>::default();
+        let mut model = Model::new();
+        for turn in 0..60 {
+            for _ in 0..numbers.below(most) {
+                let key = numbers.next();
+                map.insert(&mut heap, key, !key).expect("room");
+                model.insert(key, !key);
+            }
+            let keys: Vec<u64> = model.keys().copied().collect();
+            for key in keys.iter().take(numbers.below(keys.len() + 1)) {
+                assert_eq!(map.remove(&mut heap, key), model.remove(key));
+            }
+            let mut drained = map.drain(&mut heap);
+            for (key, value) in drained.by_ref().take(numbers.below(model.len() + 1)) {
+                assert_eq!(model.remove(&key), Some(value));
+            }
+            std::mem::forget(drained);
+            assert_eq!(map.check(&heap), Ok(()), "turn {turn}");
+            let all: Model<u64, u64> = map.iter(&heap).map(|(k, v)| (*k, *v)).collect();
+            assert_eq!(all, model, "turn {turn}");
+        }
+        map.free(&mut heap);
+    }
+    assert_eq!(heap.live_blocks().count(), 0);
 }
 
 /// Inserts numbers, and says how many of the heap's bytes are in use.

@@ -29,6 +29,7 @@ extern crate alloc;
 extern crate std;
 
 mod corruption;
+mod equal;
 #[cfg(any(target_has_atomic = "32", feature = "portable-atomic"))]
 mod exchange;
 mod fetch;
@@ -44,6 +45,8 @@ mod usage;
 mod zero;
 
 pub use corruption::{Corruption, ensure};
+#[doc(hidden)]
+pub use equal::{AT_ONCE, equal};
 #[doc(hidden)]
 pub use fetch::fetch;
 pub use numbers::Numbers;

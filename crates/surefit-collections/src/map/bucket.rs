@@ -3,9 +3,20 @@
 //! A bucket without its entries has 128 bytes. A look-up compares 32 tags at a time, and
 //! reads only the entries whose tags match. Entries behind the tags are compared one by one: a
 //! hasher that is any good leads to so many about once in 10,000 full buckets.
+//!
+//! A tag also says to which half of a split its entry belongs, so that a split need not hash it
+//! again. All entries of a bucket have the same low bits of the hash. The tags begin at or below
+//! the first bit that may differ, which a split reads:
+//!
+//! ```text
+//! hash     … h₁₀ h₉ h₈ h₇ h₆ h₅ h₄ h₃ h₂ h₁ h₀
+//! tag          └──────── shift 3 ───────┘           bucket …101 of 8: a split reads h₃
+//! ```
+//! Each split makes one more bit of the tags the same for all. When it would be the third
+//! ([`WORN`]), the split hashes the entries again and makes tags that begin higher.
 #![deny(unsafe_code)]
 
-use surefit_core::Refused;
+use surefit_core::{AT_ONCE, Refused, equal};
 
 use crate::clone::{TryClone, clone_with_capacity};
 use crate::heap::ByteHeap;
@@ -14,19 +25,25 @@ use crate::names::Names;
 use crate::release::Release;
 use crate::storage::Vec;
 
-/// The entries with a tag.
-pub(super) const TAGS: usize = 96;
+/// The rows of tags.
+const ROWS: usize = 3;
 
-/// The tags that are compared at once: without a branch, because nobody can foresee which one
-/// matches.
-const AT_ONCE: usize = 32;
+/// The entries with a tag.
+pub(super) const TAGS: usize = ROWS * AT_ONCE;
 
 /// The bytes by which a bucket of few entries grows, unless one is larger or they are many.
 const STEP_BYTES: usize = 256;
 
+/// The bits of a tag that may be the same for all entries of a bucket. With seven bits that differ
+/// a look-up compares one wrong entry in six, with five it would be two in three.
+const WORN: u32 = 2;
+
 /// The entries of one bucket.
 pub(super) struct Bucket<K, V, N: Names> {
-    tags: [u8; TAGS],
+    /// Bits of the hashes of the first entries.
+    tags: [[u8; AT_ONCE]; ROWS],
+    /// The lowest bit of a hash that is in its tag (M4).
+    shift: u8,
     /// Whether some tags are not known: then all entries are compared.
     is_vague: bool,
     entries: Vec<(K, V), N>,
@@ -35,7 +52,8 @@ pub(super) struct Bucket<K, V, N: Names> {
 impl<K, V, N: Names> Default for Bucket<K, V, N> {
     fn default() -> Self {
         Self {
-            tags: [0; TAGS],
+            tags: [[0; AT_ONCE]; ROWS],
+            shift: 0,
             is_vague: false,
             entries: Vec::new(),
         }
@@ -49,6 +67,27 @@ impl<K, V, N: Names> Bucket<K, V, N> {
         Some(step @ 1..8) => step,
         _ => 8,
     };
+
+    /// An empty bucket whose tags begin at a bit of the hash.
+    pub(super) fn with_shift(shift: u8) -> Self {
+        Self {
+            shift,
+            ..Self::default()
+        }
+    }
+
+    /// The lowest bit of a hash that is in its tag.
+    #[inline]
+    pub(super) const fn shift(&self) -> u8 {
+        self.shift
+    }
+
+    /// The tag of a hash.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "the low bits")]
+    const fn tag_of(&self, hash: u64) -> u8 {
+        (hash >> self.shift) as u8
+    }
 
     #[inline]
     pub(super) const fn len(&self) -> usize {
@@ -70,12 +109,13 @@ impl<K, V, N: Names> Bucket<K, V, N> {
     pub(super) fn find<'a, H: ByteHeap<Names = N>, Q: ?Sized>(
         &'a self,
         heap: &'a H,
-        tag: u8,
+        hash: u64,
         query: &Q,
     ) -> Option<(usize, &'a (K, V))>
     where
         K: Lookup<H, Q>,
     {
+        let tag = self.tag_of(hash);
         let Some(entries) = self.entries.contiguous(heap) else {
             return self.find_in_pieces(heap, tag, query);
         };
@@ -101,49 +141,92 @@ impl<K, V, N: Names> Bucket<K, V, N> {
         entry(index).map(|entry| (index, entry))
     }
 
+    /// The entries whose tags are known: the first ones.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "no more than tags")]
+    fn tagged(&self) -> u32 {
+        match self.is_vague {
+            true => 0,
+            false => self.len().min(TAGS) as u32,
+        }
+    }
+
     /// The first entry for which a function returns `true`, of those that may have a tag.
     #[inline]
     fn search(&self, tag: u8, is: impl Fn(usize) -> bool) -> Option<usize> {
-        let tagged = match self.is_vague {
-            true => 0,
-            false => self.len().min(TAGS),
-        };
-        for (number, block) in self.tags.chunks_exact(AT_ONCE).enumerate() {
-            let start = number * AT_ONCE;
-            if start >= tagged {
-                break;
-            }
-            let known = u32::MAX >> (AT_ONCE - (tagged - start).min(AT_ONCE));
-            let mut candidates = candidates(block, tag) & known;
-            while candidates != 0 {
-                let index = start + candidates.trailing_zeros() as usize;
-                if is(index) {
-                    return Some(index);
-                }
-                candidates &= candidates - 1;
-            }
+        // Most buckets have no more entries than two rows. Both are compared without a branch,
+        // because nobody can foresee where the tag is.
+        let [first, second, _] = &self.tags;
+        let candidates = u64::from(equal(first, tag)) | u64::from(equal(second, tag)) << AT_ONCE;
+        let found = first_of(candidates, self.tagged(), &is);
+        if found.is_none() && (self.is_vague || self.len() > 2 * AT_ONCE) {
+            return self.search_behind(tag, is);
         }
-        (tagged..self.len()).find(|&index| is(index))
+        found
+    }
+
+    /// As `search`, among the entries behind two rows of tags, or all whose tags are not known.
+    #[inline(never)]
+    fn search_behind(&self, tag: u8, is: impl Fn(usize) -> bool) -> Option<usize> {
+        let (start, tagged) = (2 * AT_ONCE, self.tagged());
+        let [_, _, third] = &self.tags;
+        let candidates = u64::from(equal(third, tag));
+        let found = first_of(candidates, tagged.saturating_sub(u64::BITS), |at| {
+            is(start + at)
+        });
+        let found = found.map(|at| start + at);
+        found.or_else(|| (tagged as usize..self.len()).find(|&index| is(index)))
     }
 
     fn tag(&self, index: usize) -> Option<u8> {
-        (index < TAGS && !self.is_vague).then(|| self.tags[index])
+        let tags = self.tags.as_flattened();
+        tags.get(index).copied().filter(|_| !self.is_vague)
     }
 
     fn set_tag(&mut self, index: usize, tag: Option<u8>) {
         match tag {
             _ if index >= TAGS => {}
-            Some(tag) => self.tags[index] = tag,
+            Some(tag) => self.tags.as_flattened_mut()[index] = tag,
             None => self.is_vague = true,
         }
     }
 
-    /// Learns the tags of all entries.
-    pub(super) fn learn(&mut self, tags: &[u8]) {
-        if self.is_vague && tags.len() == self.len() {
-            let known = tags.len().min(TAGS);
-            self.tags[..known].copy_from_slice(&tags[..known]);
-            self.is_vague = false;
+    /// Whether the tags are worth little after a split by this bit of the hash.
+    pub(super) const fn is_worn(&self, bit: u32) -> bool {
+        bit - self.shift as u32 >= WORN
+    }
+
+    /// A bit of the hash of `count` entries from `first` on, as far as all their tags say it.
+    pub(super) fn bits(&self, first: usize, count: usize, bit: u32) -> Option<u64> {
+        let place = bit.checked_sub(u32::from(self.shift))?;
+        if place >= u8::BITS || self.is_vague {
+            return None;
+        }
+        let tags = self.tags.as_flattened().get(first..first + count)?;
+        let tags = tags.iter().enumerate();
+        Some(tags.fold(0, |bits, (at, tag)| {
+            bits | u64::from(tag >> place & 1) << at
+        }))
+    }
+
+    /// Learns all tags anew, from the hashes of all entries.
+    pub(super) fn learn(&mut self, hashes: &[u64], shift: u8) {
+        debug_assert!(hashes.len() == self.len());
+        (self.shift, self.is_vague) = (shift, false);
+        let tags = self.tags.as_flattened_mut().iter_mut();
+        #[expect(clippy::cast_possible_truncation, reason = "the low bits")]
+        tags.zip(hashes)
+            .for_each(|(tag, hash)| *tag = (hash >> shift) as u8);
+    }
+
+    /// Makes the tags begin at a bit no higher than this one. All hashes have the low bits of
+    /// `number`, at least those below the bit where the tags began.
+    pub(super) fn lower(&mut self, shift: u8, number: usize) {
+        if shift < self.shift {
+            let from = self.shift;
+            let tags = self.tags.as_flattened_mut().iter_mut();
+            tags.for_each(|tag| *tag = lowered(*tag, from, shift, number));
+            self.shift = shift;
         }
     }
 
@@ -179,7 +262,7 @@ impl<K, V, N: Names> Bucket<K, V, N> {
     pub(super) fn push<H: ByteHeap<Names = N>>(
         &mut self,
         heap: &H,
-        tag: u8,
+        hash: u64,
         entry: (K, V),
     ) -> Result<usize, (K, V)>
     where
@@ -188,31 +271,36 @@ impl<K, V, N: Names> Bucket<K, V, N> {
     {
         let index = self.len();
         self.entries.push_within_capacity(heap, entry)?;
-        self.set_tag(index, Some(tag));
+        self.set_tag(index, Some(self.tag_of(hash)));
         Ok(index)
     }
 
     /// Moves the entries `first + bit` whose bits are set to another bucket, which has room for
-    /// them, the last first. The last one of all takes the place of each. `tags` are those of the
-    /// entries from `first` on, as far as the caller knows them.
+    /// them, and whose tags do not begin higher; the last first. The last one of all takes the
+    /// place of each. Their hashes have the low bits of `number`, at least those below the bit
+    /// where the tags begin here.
     pub(super) fn give<H: ByteHeap<Names = N>>(
         &mut self,
         heap: &H,
         target: &mut Self,
         first: usize,
         which: u64,
-        tags: &[u8],
+        number: usize,
     ) where
         K: Send,
         V: Send,
     {
+        debug_assert!(target.shift <= self.shift);
         let (mut left, mut last, mut end) = (which, self.len(), target.len());
         while let Some(bit) = left.checked_ilog2() {
             left ^= 1 << bit;
             last -= 1;
             let index = first + bit as usize;
-            let tag = tags.get(bit as usize).copied();
-            target.set_tag(end, tag.or_else(|| self.tag(index)));
+            let tag = self.tag(index);
+            target.set_tag(
+                end,
+                tag.map(|tag| lowered(tag, self.shift, target.shift, number)),
+            );
             end += 1;
             self.set_tag(index, self.tag(last));
         }
@@ -257,22 +345,28 @@ impl<K, V, N: Names> Bucket<K, V, N> {
     }
 }
 
-const LOW: u64 = u64::from_ne_bytes([1; 8]);
-const HIGH: u64 = LOW << 7;
-const GATHER: u64 = 0x0002_0408_1020_4081;
-
-/// A bit for every byte that is the tag, and perhaps for one behind it that is not.
+/// A tag that begins at bit `from`, as one that begins at `to`, which is no higher: of a hash with
+/// the low bits of `number`.
 #[inline]
-fn candidates(bytes: &[u8], tag: u8) -> u32 {
-    let words = bytes.chunks_exact(8).enumerate();
-    words.fold(0, |bits, (number, word)| {
-        let word = u64::from_le_bytes(word.try_into().expect("eight bytes"));
-        let differs = word ^ (LOW * u64::from(tag));
-        let equal = differs.wrapping_sub(LOW) & !differs & HIGH;
-        // The highest bits of all bytes, side by side in the highest byte.
-        let highest = (equal.wrapping_mul(GATHER) >> 56) as u32;
-        bits | (highest << (8 * number))
-    })
+#[expect(clippy::cast_possible_truncation, reason = "the low bits")]
+const fn lowered(tag: u8, from: u8, to: u8, number: usize) -> u8 {
+    let below = number as u64 & ((1 << from) - 1);
+    (((tag as u64) << from | below) >> to) as u8
+}
+
+/// The first of the lowest `count` bits that is set, and for which a function returns `true`.
+#[inline]
+fn first_of(bits: u64, count: u32, is: impl Fn(usize) -> bool) -> Option<usize> {
+    let behind = u64::MAX.checked_shl(count).unwrap_or(0);
+    let mut left = bits & !behind;
+    while left != 0 {
+        let index = left.trailing_zeros() as usize;
+        if is(index) {
+            return Some(index);
+        }
+        left &= left - 1;
+    }
+    None
 }
 
 impl<K: Release<H>, V: Release<H>, N: Names, H: ByteHeap<Names = N>> Release<H>
@@ -295,6 +389,7 @@ where
         let entries = clone_with_capacity(&self.entries, heap, capacity)?;
         Ok(Self {
             tags: self.tags,
+            shift: self.shift,
             is_vague: self.is_vague,
             entries,
         })
@@ -303,7 +398,7 @@ where
 
 #[cfg(test)]
 mod tests {
-    use super::{AT_ONCE, Bucket, candidates};
+    use super::{Bucket, first_of, lowered};
     use crate::Checked;
 
     #[test]
@@ -314,17 +409,26 @@ mod tests {
     }
 
     #[test]
-    fn every_byte_that_matches_is_found() {
-        for tag in [0, 1, 2, 127, 128, 255] {
-            for at in 0..AT_ONCE {
-                for other in [tag ^ 1, tag ^ 128, !tag] {
-                    let mut bytes = [other; AT_ONCE];
-                    bytes[at] = tag;
-                    let found = candidates(&bytes, tag);
-                    assert_eq!(found.trailing_zeros() as usize, at);
-                    assert!(found.count_ones() == 1 || other == tag ^ 1);
-                    bytes[0] = tag;
-                    assert_eq!(candidates(&bytes, tag) & found & !1, found & !1);
+    fn bits_are_counted_from_the_lowest_one() {
+        let bits = 1 | 1 << 5 | 1 << 63;
+        assert_eq!(first_of(bits, 0, |_| true), None);
+        assert_eq!(first_of(bits, 1, |_| true), Some(0));
+        assert_eq!(first_of(bits, 5, |index| index > 0), None);
+        assert_eq!(first_of(bits, 6, |index| index > 0), Some(5));
+        assert_eq!(first_of(bits, 63, |index| index > 5), None);
+        assert_eq!(first_of(bits, 64, |index| index > 5), Some(63));
+        assert_eq!(first_of(bits, 96, |index| index > 5), Some(63));
+    }
+
+    #[test]
+    fn a_lowered_tag_is_that_of_the_hash() {
+        for hash in [0, 0x0123_4567_89AB_CDEF, u64::MAX, 1 << 57, u64::MAX << 20] {
+            let tag = |shift: u8| (hash >> shift) as u8;
+            for from in 0..=63 {
+                // A bucket has the low bits of its hashes.
+                let number = (hash & !(u64::MAX << from)) as usize;
+                for to in 0..=from {
+                    assert_eq!(lowered(tag(from), from, to, number), tag(to));
                 }
             }
         }

@@ -6,7 +6,7 @@ use core::hash::BuildHasher;
 use surefit_compact::Full;
 use surefit_core::Refused;
 
-use super::table::{HashMap, Place, tag};
+use super::table::{HashMap, Place};
 use crate::clone::TryClone;
 use crate::heap::ByteHeap;
 use crate::lookup::Lookup;
@@ -101,7 +101,7 @@ impl<K, V, S: BuildHasher, N: Names> HashMap<K, V, S, N> {
         let hash = self.hash(heap, query);
         let number = self.home(hash);
         let bucket = self.bucket_mut(heap, number);
-        let Some((index, _)) = bucket.find(heap, tag(hash), query) else {
+        let Some((index, _)) = bucket.find(heap, hash, query) else {
             let (place, _) = self.seek_in_origin(heap, hash, query)?;
             return Some(self.remove_at(heap, place));
         };

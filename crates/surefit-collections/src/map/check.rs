@@ -13,12 +13,13 @@ use crate::names::Names;
 impl<K, V, S: BuildHasher, N: Names> HashMap<K, V, S, N> {
     /// Verifies all invariants of a map: the directory and the entries of each bucket are whole
     /// ([`Vec::check`](crate::Vec::check)), a look-up finds each key where it is, and only there,
-    /// and their number is that of the entries. What keys and values own is not checked.
+    /// tags have the bits of hashes that they should have, and the number of keys is that of the
+    /// entries. What keys and values own is not checked.
     ///
     /// A map whose hasher or keys do not say the same twice may be found corrupt.
     ///
     /// # Errors
-    /// The first invariant that does not hold: C1 or C2 of a vector, M1 or M2.
+    /// The first invariant that does not hold: C1 or C2 of a vector, M1, M2 or M4.
     ///
     /// # Panics
     /// If the hasher or the comparison of keys does.
@@ -47,7 +48,15 @@ impl<K, V, S: BuildHasher, N: Names> HashMap<K, V, S, N> {
             )?;
         }
         let mut listed = 0;
+        let mixed = self.open().map(|(_, origin)| origin);
         for bucket in 0..self.directory.len() {
+            let level = self.level(bucket) - u32::from(mixed == Some(bucket));
+            ensure(
+                u32::from(self.bucket(heap, bucket).shift()) <= level,
+                "M4",
+                "tags begin at a bit by which entries are to be split",
+                bucket,
+            )?;
             let entries = self.bucket(heap, bucket).entries();
             entries.check(heap)?;
             for (index, (key, _)) in entries.iter(heap).enumerate() {
@@ -77,6 +86,7 @@ mod tests {
     extern crate std;
 
     use alloc::vec;
+    use alloc::vec::Vec;
     use core::hash::BuildHasherDefault;
     use core::mem::MaybeUninit;
     use std::hash::DefaultHasher;
@@ -84,6 +94,7 @@ mod tests {
     use surefit_compact::{Config, Heap};
 
     use super::HashMap;
+    use crate::map::bucket::Bucket;
 
     static CONFIG: Config = Config::DEFAULT;
 
@@ -114,6 +125,16 @@ mod tests {
                 map.bucket_mut(heap, 0).pop(heap).expect("an entry");
             });
             assert_eq!(lost, Some("M2"), "an entry that was lost");
+            let beyond = found(entries, |map, heap| {
+                *map.bucket_mut(heap, 0) = Bucket::with_shift(60);
+            });
+            assert_eq!(beyond, Some("M4"), "tags of bits that choose no bucket");
+            let mistaken = found(entries, |map, heap| {
+                let bucket = map.bucket_mut(heap, 1);
+                let hashes: Vec<u64> = (0..bucket.len() as u64).collect();
+                bucket.learn(&hashes, 0);
+            });
+            assert_eq!(mistaken, Some("M1"), "tags of other keys");
             let renamed = found(entries, |map, heap| {
                 let bucket = map.bucket_mut(heap, 1);
                 bucket.entries_mut().get_mut(heap, 0).expect("an entry").0 += 1 << 40;

@@ -7,7 +7,7 @@ use surefit_compact::Full;
 use surefit_core::Refused;
 
 use super::bucket::Bucket;
-use super::table::{HashMap, Place, tag};
+use super::table::{HashMap, Place};
 use crate::heap::ByteHeap;
 use crate::lookup::Lookup;
 use crate::names::Names;
@@ -53,7 +53,7 @@ impl<K: Send, V: Send, S: BuildHasher, N: Names> HashMap<K, V, S, N> {
         let number = self.home(hash);
         loop {
             let bucket = self.bucket_mut(heap, number);
-            value = match bucket.push(heap, tag(hash), value) {
+            value = match bucket.push(heap, hash, value) {
                 Ok(index) => {
                     self.len += 1;
                     let bucket = number;
@@ -103,8 +103,10 @@ impl<K: Send, V: Send, S: BuildHasher, N: Names> HashMap<K, V, S, N> {
 
     /// Adds a bucket, whose entries are still in its origin.
     fn open_bucket<H: ByteHeap<Names = N>>(&mut self, heap: &mut H) {
-        if self.directory.push(heap, Bucket::default()).is_ok() {
-            let origin = Self::origin(self.directory.len() - 1);
+        let last = self.directory.len();
+        let bucket = Bucket::with_shift(Self::last_level(last));
+        if self.directory.push(heap, bucket).is_ok() {
+            let origin = Self::origin(last);
             self.mixed = self.bucket(heap, origin).len();
         }
     }
@@ -120,23 +122,23 @@ impl<K: Send, V: Send, S: BuildHasher, N: Names> HashMap<K, V, S, N> {
         };
         let low = self.mixed.saturating_sub(AT_ONCE);
         let seen = self.mixed - low;
+        let bucket = self.bucket(heap, origin);
+        let is_all = seen == bucket.len();
+        let known = bucket.bits(low, seen, last.ilog2());
+        let known = known.filter(|_| !(is_all && bucket.is_worn(last.ilog2())));
         // All hashes first: a hasher that panics changes nothing.
-        let (mut tags, mut leave) = ([0; AT_ONCE], 0_u64);
-        let mixed = self.bucket(heap, origin).entries().iter(heap).skip(low);
-        for (number, ((key, _), tag_of)) in mixed.zip(&mut tags[..seen]).enumerate() {
-            let hash = self.hash(heap, key);
-            *tag_of = tag(hash);
-            leave |= u64::from(self.home(hash) == last) << number;
-        }
+        let mut hashes = [0; AT_ONCE];
+        let leave = known.unwrap_or_else(|| self.leaving(heap, low, &mut hashes[..seen]));
         let mut target = core::mem::take(self.bucket_mut(heap, last));
         let mut source = core::mem::take(self.bucket_mut(heap, origin));
         let (count, is_small) = (leave.count_ones() as usize, self.is_small());
         if target.reserve(heap, count, is_small).is_ok() {
-            if low == 0 {
-                source.learn(&tags[..seen]);
+            if is_all && known.is_none() {
+                source.learn(&hashes[..seen], Self::last_level(last));
             }
+            target.lower(source.shift(), last);
             // From the end on: what takes the place of an entry that leaves was looked at before.
-            source.give(heap, &mut target, low, leave, &tags[..seen]);
+            source.give(heap, &mut target, low, leave, last);
             if source.is_roomy(heap) || (count > 0 && low == 0) {
                 source.shrink(heap, is_small);
             }
@@ -144,6 +146,25 @@ impl<K: Send, V: Send, S: BuildHasher, N: Names> HashMap<K, V, S, N> {
         }
         *self.bucket_mut(heap, last) = target;
         *self.bucket_mut(heap, origin) = source;
+    }
+
+    /// The hashes of entries of the last bucket's origin from `first` on, and which of them belong
+    /// into the last bucket.
+    #[inline(never)]
+    fn leaving<H: ByteHeap<Names = N>>(&self, heap: &H, first: usize, hashes: &mut [u64]) -> u64
+    where
+        K: Lookup<H, K>,
+    {
+        let Some((last, origin)) = self.open() else {
+            return 0;
+        };
+        let entries = self.bucket(heap, origin).entries().iter(heap).skip(first);
+        let mut leave = 0;
+        for (number, ((key, _), hash)) in entries.zip(hashes).enumerate() {
+            *hash = self.hash(heap, key);
+            leave |= u64::from(self.home(*hash) == last) << number;
+        }
+        leave
     }
 }
 
@@ -209,9 +230,10 @@ impl<K: Send, V: Send, S, N: Names> HashMap<K, V, S, N> {
         let count = source.len().min(AT_ONCE);
         let has_room = target.reserve(heap, count, self.is_small()).is_ok();
         if has_room {
+            target.lower(source.shift().min(Self::last_level(last) - 1), origin);
             let all = (0..count).fold(0, |all, bit| all | 1 << bit);
             let first = source.len() - count;
-            source.give(heap, &mut target, first, all, &[]);
+            source.give(heap, &mut target, first, all, last);
             self.mixed = target.len();
         }
         *self.bucket_mut(heap, origin) = target;

@@ -114,7 +114,11 @@ impl<K, V, S, N: Names> HashMap<K, V, S, N> {
             let _ = empty.entries_mut().shrink_to_fit(heap);
             self.directory.pop(heap);
             self.mixed = 0;
-            if last == 0 {
+            if last > 0 {
+                // M4: its origin has its hashes again.
+                let (origin, shift) = (Self::origin(last), Self::last_level(last) - 1);
+                self.bucket_mut(heap, origin).lower(shift, origin);
+            } else {
                 let _ = self.directory.shrink_to_fit(heap);
             }
         }

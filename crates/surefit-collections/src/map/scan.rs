@@ -82,7 +82,7 @@ impl<K, V, S, N: Names> HashMap<K, V, S, N> {
     }
 
     /// The number of low bits that all hashes of a bucket have in common.
-    fn level(&self, bucket: usize) -> u32 {
+    pub(super) fn level(&self, bucket: usize) -> u32 {
         let buckets = self.directory.len();
         let all = buckets.next_power_of_two().ilog2();
         // Buckets that were not split yet have one bit less.

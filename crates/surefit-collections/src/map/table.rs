@@ -18,6 +18,8 @@
 //! - M2 `len` is the sum of the lengths of all buckets.
 //! - M3 No user code (hasher, `Lookup`, `Release`, closures) runs while an entry is in no bucket,
 //!   except that it has the entry itself.
+//! - M4 The tags of a bucket begin at or below the first bit of the hash that need not be the same
+//!   for all its entries; of an origin with entries of the last bucket, as if that were not there.
 //!
 //! # Source
 //! Litwin: "Linear Hashing: A New Tool for File and Table Addressing" (1980). Tags in words: ours,
@@ -98,12 +100,6 @@ pub(crate) struct Place {
 const fn mix(hash: u64) -> u64 {
     let product = hash as u128 * 0x9E37_79B9_7F4A_7C15;
     product as u64 ^ (product >> 64) as u64
-}
-
-/// The tag of a hash: bits that choose no bucket before there are 2^56.
-#[inline]
-pub(super) const fn tag(hash: u64) -> u8 {
-    (hash >> 56) as u8
 }
 
 impl<K, V, S, N: Names> HashMap<K, V, S, N> {
@@ -188,6 +184,13 @@ impl<K, V, S, N: Names> HashMap<K, V, S, N> {
         bucket - (1 << bucket.ilog2())
     }
 
+    /// The number of low bits that all hashes of the last bucket have in common; its origin has
+    /// one less while it has entries of both.
+    #[expect(clippy::cast_possible_truncation, reason = "at most 64")]
+    pub(super) const fn last_level(last: usize) -> u8 {
+        last.ilog2() as u8 + 1
+    }
+
     /// The last bucket and its origin, if entries of the last one may be there.
     pub(super) fn open(&self) -> Option<(usize, usize)> {
         let last = self.directory.len().checked_sub(1)?;
@@ -244,7 +247,7 @@ impl<K, V, S: BuildHasher, N: Names> HashMap<K, V, S, N> {
             return None;
         }
         let bucket = self.home(hash);
-        match self.bucket(heap, bucket).find(heap, tag(hash), query) {
+        match self.bucket(heap, bucket).find(heap, hash, query) {
             Some((index, entry)) => Some((Place { bucket, index }, entry)),
             None if self.mixed == 0 => None,
             None => self.seek_in_origin(heap, hash, query),
@@ -266,7 +269,7 @@ impl<K, V, S: BuildHasher, N: Names> HashMap<K, V, S, N> {
         if self.home(hash) != last {
             return None;
         }
-        let (index, entry) = self.bucket(heap, bucket).find(heap, tag(hash), query)?;
+        let (index, entry) = self.bucket(heap, bucket).find(heap, hash, query)?;
         Some((Place { bucket, index }, entry))
     }
 
