@@ -49,6 +49,11 @@ pub trait ByteHeap: Sealed {
     #[doc(hidden)]
     fn chunk(&self, bytes: &BytesOf<Self>, offset: usize) -> (NonNull<MaybeUninit<u8>>, usize);
 
+    /// The first byte of an object that is one block; `None` if it is in pieces. Panics if the
+    /// object belongs to another heap.
+    #[doc(hidden)]
+    fn block(&self, bytes: &BytesOf<Self>) -> Option<NonNull<MaybeUninit<u8>>>;
+
     /// How byte objects are divided into pieces.
     #[doc(hidden)]
     fn division(&self) -> Division;
@@ -98,6 +103,11 @@ macro_rules! byte_heap {
             #[inline]
             fn chunk(&self, bytes: &BytesOf<Self>, at: usize) -> (NonNull<MaybeUninit<u8>>, usize) {
                 $heap(self).chunk_start(bytes, at)
+            }
+
+            #[inline]
+            fn block(&self, bytes: &BytesOf<Self>) -> Option<NonNull<MaybeUninit<u8>>> {
+                $heap(self).block_start(bytes)
             }
 
             #[inline]

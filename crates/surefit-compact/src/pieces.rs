@@ -157,17 +157,15 @@ impl Division {
         len: usize,
         offset: usize,
     ) -> Option<(usize, usize, usize)> {
-        let (number, large) = (offset >> self.large_shift, self.large_pieces(len));
-        if large >= self.few || offset >= len {
+        if let Some((number, within)) = self.find_large(len, offset) {
+            return Some((number, within, self.large_bytes() - within));
+        }
+        if self.large_pieces(len) >= self.few || offset >= len {
             return None;
         }
-        let in_large = offset & (self.large_bytes() - 1);
-        if number < large {
-            return Some((number, in_large, self.large_bytes() - in_large));
-        }
-        let in_small = offset & (self.small - 1);
-        let room = least(self.small - in_small, len - offset);
-        Some((number + (in_large >> self.small_shift), in_small, room))
+        let (number, within) = self.find(len, offset);
+        let room = least(self.small - within, len - offset);
+        Some((number, within, room))
     }
 
     /// The offset at which a piece of an object in pieces begins; that of the end for the number of

@@ -266,7 +266,7 @@ impl<'a, W: Width> View<'a, W> {
         offset: usize,
     ) -> (NonNull<B>, usize) {
         if self.division.divides(len) {
-            let (first, len) = self.heap.chunk_in_pieces(number.index(), len, offset);
+            let (first, len) = self.heap.chunk_in_pieces(number, len, offset);
             return (first.cast(), len);
         }
         assert!(offset <= len, "the offset is beyond the object");
@@ -288,22 +288,27 @@ impl<'a, W: Width> View<'a, W> {
             return self.chunk_at(number, len, offset);
         }
         let Some((piece, within)) = self.division.find_large(len, offset) else {
-            let (first, len) = self.heap.chunk_in_pieces(number.index(), len, offset);
+            let (first, len) = self.heap.chunk_in_pieces(number, len, offset);
             return (first.cast(), len);
         };
-        let spine = self.named::<u8>(number);
-        // SAFETY: the word of a piece lies inside the spine, which is one block, aligned, because
-        // words of spines have sizes of powers of two. It was written when the object was
-        // allocated.
-        let entry = unsafe {
-            spine
-                .add(piece * W::SPINE_WORD_BYTES)
-                .cast::<W::Word>()
-                .read()
-        };
+        // SAFETY: the number is below those of the object's pieces, and the spine is one block.
+        let entry = unsafe { self.spine_word(number, piece * W::SPINE_WORD_BYTES) };
         // SAFETY: `within` lies inside the piece, which is a live block of at least its length.
-        let first = unsafe { self.named::<B>(Number::of(entry.get())).add(within) };
+        let first = unsafe { self.named::<B>(entry).add(within) };
         (first, self.division.large_bytes() - within)
+    }
+
+    /// The entry that a spine names.
+    ///
+    /// # Safety
+    /// S1: `block` names a live block of a spine, in which a word lies at byte `at`.
+    #[inline]
+    pub(crate) unsafe fn spine_word(self, block: Number, at: usize) -> Number {
+        let words = self.named::<u8>(block);
+        // SAFETY: S1: the word is aligned, because pieces and words of spines have sizes of powers
+        // of two. It was written when the object was allocated.
+        let word = unsafe { words.add(at).cast::<W::Word>().read() };
+        Number::of(word.get())
     }
 
     /// The address of the live object that a name carries.

@@ -109,6 +109,7 @@ fn foreign_handles_are_refused_by_every_method() {
         assert_foreign(|| ours.heap.chunk(bytes, 0).len());
         assert_foreign(|| ours.heap.chunk(bytes, len).len());
         assert_foreign(|| ours.heap.chunk_start(bytes, 0).1);
+        assert_foreign(|| ours.heap.block_start(bytes).is_some());
         assert_foreign(|| ours.heap.chunk_mut(bytes, 0).fill(3));
         assert_foreign(|| ours.heap.chunks(bytes).count());
         assert_foreign(|| ours.heap.chunks_mut(bytes).count());

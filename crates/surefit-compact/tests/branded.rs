@@ -277,6 +277,7 @@ fn offsets_beyond_an_object_panic_before_anything_is_read() {
             let mut bytes = heap.alloc_zeroed(bytes_of(len)).expect("room");
             assert!(heap.chunk(&bytes, len).is_empty());
             assert!(heap.owns(&bytes) && heap.is_whole(&bytes, 1));
+            assert_eq!(heap.block_start(&bytes).is_some(), len <= 64);
             assert_eq!(heap.division(), heap.as_heap().division());
             for offset in [len + 1, len + 64, 1 << 31, 1 << 32, usize::MAX] {
                 panics(|| heap.chunk(&bytes, offset).len());

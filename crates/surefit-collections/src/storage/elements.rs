@@ -175,10 +175,16 @@ impl<T, N: Names> Vec<T, N> {
         self.slots_from(heap, index).0
     }
 
-    /// Whether there is no object, or it is not in pieces.
+    /// The first slot, if the object is not in pieces: all others lie behind it.
     #[inline]
-    pub(super) fn is_contiguous<H: ByteHeap<Names = N>>(&self, heap: &H) -> bool {
-        self.bytes.as_ref().map_or(0, N::len) <= heap.piece_bytes()
+    pub(super) fn block<H: ByteHeap<Names = N>>(
+        &self,
+        heap: &H,
+    ) -> Option<NonNull<MaybeUninit<T>>> {
+        match &self.bytes {
+            Some(bytes) => heap.block(bytes).map(NonNull::cast),
+            None => Some(NonNull::dangling()),
+        }
     }
 
     /// The slots from `index`, which is below the capacity, to the end of their group.
@@ -243,7 +249,9 @@ impl<T, N: Names> Vec<T, N> {
     /// All elements, if their object is not in pieces.
     #[inline]
     pub(crate) fn contiguous<'a, H: ByteHeap<Names = N>>(&'a self, heap: &'a H) -> Option<&'a [T]> {
-        self.is_contiguous(heap).then(|| self.slice_at(heap, 0))
+        let first = self.block(heap)?.cast();
+        // SAFETY: as in `slots`, of one block: C2: the first `len` slots hold elements.
+        Some(unsafe { NonNull::slice_from_raw_parts(first, self.len).as_ref() })
     }
 
     // ---- elements ------------------------------------------------------------------------------
@@ -286,6 +294,22 @@ impl<T, N: Names> Vec<T, N> {
     where
         T: Send,
     {
+        match &self.bytes {
+            Some(bytes) if heap.owns(bytes) && self.len < self.capacity(heap) => {
+                self.write(heap, value);
+                Ok(())
+            }
+            _ => self.push_in_new_room(heap, value),
+        }
+    }
+
+    /// As [`Vec::push`], where there may be no room.
+    #[inline(never)]
+    fn push_in_new_room<H: ByteHeap<Names = N>>(
+        &mut self,
+        heap: &mut H,
+        value: T,
+    ) -> Result<(), Full<T>> {
         match self.reserve(heap, 1) {
             Ok(()) => {
                 self.write(heap, value);

@@ -18,8 +18,7 @@ impl<T, N: Names> Vec<T, N> {
         a: usize,
         b: usize,
     ) -> [NonNull<MaybeUninit<T>>; 2] {
-        if self.is_contiguous(heap) {
-            let first = self.slot(heap, 0);
+        if let Some(first) = self.block(heap) {
             // SAFETY: both slots lie in the object, which is one block.
             return [a, b].map(|index| unsafe { first.add(index) });
         }
@@ -58,10 +57,12 @@ impl<T, N: Names> Vec<T, N> {
     where
         T: Send,
     {
-        if self.len == self.capacity(heap) || !self.is_contiguous(heap) || index > self.len {
+        if self.len == self.capacity(heap) || index > self.len {
             return Err(value);
         }
-        let first = self.slot(heap, 0);
+        let Some(first) = self.block(heap) else {
+            return Err(value);
+        };
         // SAFETY: C1: there is room for one more element, and the slots lie in one block. Those from
         // `index` on move up by one (C2), and the new one takes the place that is free then. They
         // are borrowed exclusively (C3).
@@ -82,10 +83,12 @@ impl<T, N: Names> Vec<T, N> {
         heap: &H,
         index: usize,
     ) -> Option<T> {
-        if index >= self.len || !self.is_contiguous(heap) {
+        if index >= self.len {
             return None;
         }
-        let slot = self.slot(heap, index);
+        let first = self.block(heap)?;
+        // SAFETY: the slot lies in the block, because the index is below the length.
+        let slot = unsafe { first.add(index) };
         // SAFETY: C2: the slot holds an element, and so do those behind it, in one block (C1), which
         // move down by one. They are borrowed exclusively (C3); the length below says that the last
         // slot holds none.

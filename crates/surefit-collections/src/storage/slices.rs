@@ -3,6 +3,7 @@
 
 use core::fmt;
 use core::mem::MaybeUninit;
+use core::ptr::NonNull;
 
 use surefit_core::{Corruption, Refused, ensure};
 
@@ -168,13 +169,22 @@ impl<T, N: Names> Run<T, N> {
         self.slots.is_of(heap)
     }
 
+    /// The place of the first slot; those of the others lie behind it.
+    #[inline]
+    fn first<H: ByteHeap<Names = N>>(&self, heap: &H) -> NonNull<T> {
+        let first = self.slots.block(heap);
+        first.expect("a run is contiguous").cast()
+    }
+
     /// The elements.
     #[inline]
     pub(crate) fn as_slice<'a, H: ByteHeap<Names = N>>(&'a self, heap: &'a H) -> &'a [T] {
-        let slots = self.slots.slice_at(heap, self.start);
-        debug_assert!(slots.len() == self.len(), "a run is contiguous");
-        // SAFETY: C4: these slots hold elements.
-        unsafe { core::slice::from_raw_parts(slots.as_ptr().cast(), slots.len()) }
+        // SAFETY: C4: the slots from `start` on hold elements, and lie in one block (C1). The run is
+        // borrowed, and nothing moves (C3).
+        unsafe {
+            let first = self.first(heap).add(self.start);
+            NonNull::slice_from_raw_parts(first, self.len()).as_ref()
+        }
     }
 
     /// The elements, mutable.
@@ -183,10 +193,11 @@ impl<T, N: Names> Run<T, N> {
         &'a mut self,
         heap: &'a H,
     ) -> &'a mut [T] {
-        let slots = self.slots.slice_at_mut(heap, self.start);
-        // SAFETY: as in `as_slice`, and the slots are borrowed exclusively. The callers write
-        // elements only.
-        unsafe { core::slice::from_raw_parts_mut(slots.as_mut_ptr().cast(), slots.len()) }
+        // SAFETY: as in `as_slice`, and the run is borrowed exclusively.
+        unsafe {
+            let first = self.first(heap).add(self.start);
+            NonNull::slice_from_raw_parts(first, self.len()).as_mut()
+        }
     }
 
     /// Makes room for so many slots in all. May move objects.
@@ -229,10 +240,11 @@ impl<T, N: Names> Run<T, N> {
     where
         T: Send,
     {
-        let pushed = self
-            .slots
-            .push_within_capacity(heap, MaybeUninit::new(value));
-        assert!(pushed.is_ok(), "there is room");
+        let end = self.slots.len;
+        assert!(end < self.slots.capacity(heap), "there is room");
+        // SAFETY: C1, C4: a slot of the run, which is borrowed exclusively, with no element.
+        unsafe { self.first(heap).add(end).write(value) };
+        self.slots.len = end + 1;
     }
 
     /// Puts an element before the others, where there is room.
@@ -241,9 +253,10 @@ impl<T, N: Names> Run<T, N> {
     where
         T: Send,
     {
-        let slot = self.slots.get_mut(heap, self.start - 1);
-        slot.expect("there is room").write(value);
-        self.start -= 1;
+        let start = self.start.checked_sub(1).expect("there is room");
+        // SAFETY: as in `push_back`.
+        unsafe { self.first(heap).add(start).write(value) };
+        self.start = start;
     }
 
     /// Takes the last element out.
@@ -252,20 +265,24 @@ impl<T, N: Names> Run<T, N> {
         if self.is_empty() {
             return None;
         }
-        let slot = self.slots.pop(heap)?;
-        // SAFETY: C4: it was the last slot, and holds an element; the length says that it does no
+        let last = self.slots.len - 1;
+        // SAFETY: C4: it is the last slot, and holds an element; the length says that it does no
         // more.
-        Some(unsafe { slot.assume_init() })
+        let value = unsafe { self.first(heap).add(last).read() };
+        self.slots.len = last;
+        Some(value)
     }
 
     /// Takes the first element out.
     #[inline]
     pub(crate) fn pop_front<H: ByteHeap<Names = N>>(&mut self, heap: &H) -> Option<T> {
-        let slot = self.slots.get_mut(heap, self.start)?;
-        let value = core::mem::replace(slot, MaybeUninit::uninit());
+        if self.is_empty() {
+            return None;
+        }
+        // SAFETY: C4: it is the first slot with an element; `start` says that it has none then.
+        let value = unsafe { self.first(heap).add(self.start).read() };
         self.start += 1;
-        // SAFETY: C4: it was the first slot with an element; `start` says that it has none now.
-        Some(unsafe { value.assume_init() })
+        Some(value)
     }
 
     /// Verifies that the slots are whole, as [`Vec::check`] does, and that no more of them are

@@ -260,6 +260,15 @@ impl<'m, B, W: Width> BrandedHeap<'m, B, W> {
         view.chunk_at_once(bytes.number(), bytes.len(), offset)
     }
 
+    /// As [`Heap::block_start`].
+    #[doc(hidden)]
+    #[inline]
+    #[must_use]
+    pub fn block_start<Y: Byte>(&self, bytes: &BrandedBytes<B, Y>) -> Option<NonNull<Y>> {
+        let view = self.heap.view();
+        view.block_of(bytes.number(), bytes.len())
+    }
+
     /// As [`Heap::division`].
     #[doc(hidden)]
     #[inline]

@@ -33,6 +33,7 @@ use surefit_core::{Refused, zero};
 use super::heap::EntryHeap;
 use crate::class::ClassState;
 use crate::engine::Engine;
+use crate::handle::Number;
 use crate::page::{Block, Page, is_kept};
 use crate::width::{Width, Word};
 
@@ -130,7 +131,7 @@ impl<W: Width<Generation = ()>> EntryHeap<'_, W> {
     #[must_use]
     pub unsafe fn byte_in_pieces(&self, entry: u32, len: usize, offset: usize) -> NonNull<u8> {
         assert!(offset < len, "the offset is beyond the object");
-        self.chunk_in_pieces(entry, len, offset).0
+        self.chunk_in_pieces(Number::of(entry), len, offset).0
     }
 
     /// Calls `tell` for every entry of a byte object: for an object in pieces, for the entries of

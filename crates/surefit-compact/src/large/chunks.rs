@@ -42,6 +42,19 @@ impl<W: Width> Heap<'_, W> {
         view.chunk_at_once(view.own_number(bytes.name), bytes.len(), offset)
     }
 
+    /// Where an object begins that is one block; `None` if it is in pieces. The pointer is as that
+    /// of [`Heap::chunk_start`].
+    ///
+    /// # Panics
+    /// If the handle belongs to another heap.
+    #[doc(hidden)]
+    #[inline]
+    #[must_use]
+    pub fn block_start<B: Byte>(&self, bytes: &Bytes<B>) -> Option<NonNull<B>> {
+        let view = self.view();
+        view.block_of(view.own_number(bytes.name), bytes.len())
+    }
+
     /// As [`Heap::chunk`], but mutable.
     ///
     /// # Panics

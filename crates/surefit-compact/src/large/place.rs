@@ -9,6 +9,7 @@
 
 use core::ptr::NonNull;
 
+use crate::handle::Number;
 use crate::heap::Heap;
 use crate::pieces::Division;
 use crate::width::{Width, Word};
@@ -22,16 +23,18 @@ impl<W: Width> Heap<'_, W> {
     #[inline(never)]
     pub(crate) fn chunk_in_pieces(
         &self,
-        index: u32,
+        spine: Number,
         len: usize,
         offset: usize,
     ) -> (NonNull<u8>, usize) {
-        let Some((number, within, room)) = self.division.find_in_few(len, offset) else {
-            return self.chunk_of_many(index, len, offset);
+        let Some((piece, within, room)) = self.division.find_in_few(len, offset) else {
+            return self.chunk_of_many(spine.index(), len, offset);
         };
-        let entry = self.spine_word(index, number * W::SPINE_WORD_BYTES);
+        let view = self.view();
+        // SAFETY: the number is below those of the object's pieces, and the spine is one block.
+        let entry = unsafe { view.spine_word(spine, piece * W::SPINE_WORD_BYTES) };
         // SAFETY: `within` lies inside the piece, which is a live block with `room` bytes more.
-        (unsafe { self.object::<u8>(entry).add(within) }, room)
+        (unsafe { view.named::<u8>(entry).add(within) }, room)
     }
 
     /// As `chunk_in_pieces`, of an object whose spine may be in pieces, or at the object's end.
@@ -75,9 +78,8 @@ impl<W: Width> Heap<'_, W> {
     /// The word at byte `at` of a block of a spine.
     #[inline]
     fn spine_word(&self, entry: u32, at: usize) -> u32 {
-        // SAFETY: the word lies inside the spine's block, aligned, because pieces and words of
-        // spines have sizes of powers of two. It was written when the object was allocated.
-        unsafe { self.object::<u8>(entry).add(at).cast::<W::Word>().read() }.get()
+        // SAFETY: the callers found the word in this block.
+        unsafe { self.view().spine_word(Number::of(entry), at) }.index()
     }
 
     #[inline]

@@ -134,6 +134,7 @@ fn offsets_beyond_an_object_panic_before_anything_is_read() {
         panics(|| heap.write_at(&mut bytes, len, &[0]));
         assert!(heap.chunk(&bytes, len).is_empty());
         assert_eq!(heap.chunk_start(&bytes, len).1, 0);
+        assert_eq!(heap.block_start(&bytes).is_some(), len <= 64);
         // Nothing at all may be copied from anywhere.
         heap.read_at(&bytes, usize::MAX, &mut []);
     }
