@@ -3,7 +3,7 @@
 # belongs behind a feature, or into a package of its own.
 #
 #   ci/budget.sh command      the command, as a release: what a newcomer waits for
-#   ci/budget.sh tests        all tests of the workspace, without running them
+#   ci/budget.sh [tests]      all tests of the workspace, without running them
 #
 # Machines differ, and one that has other work is slower. A limit is therefore a multiple of the time that `clap` and its
 # dependencies take on the same machine, before the build and after it, some 20 % above what was measured. Prints the crates that
@@ -12,7 +12,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-case ${1:-} in
+case ${1:-tests} in
   command) folder=release limit=20 yardstick=(build --release) build=(build --release --bin surefit) ;;
   tests) folder=debug limit=86 yardstick=(build) build=(test --workspace --no-run) ;;
   *) sed -n '2,5p' "$0" | cut -c 3- && exit 2 ;;
