@@ -3,7 +3,7 @@
 #![deny(unsafe_code)]
 
 use std::collections::VecDeque;
-use std::mem::replace;
+use std::mem::swap;
 use std::sync::Mutex;
 use std::thread;
 
@@ -14,7 +14,9 @@ use super::super::random::Random;
 use super::super::watch::Watch;
 use super::super::work::Work;
 
-/// What is allocated together, and dropped together.
+/// What is allocated together, and dropped together. The list itself is no memory of malloc's, so
+/// whoever drops one builds the next in the same list: else it would measure the lock of the
+/// allocator that this process has beside.
 type Document = Vec<Object>;
 
 /// Numbers of objects, added up.
@@ -22,9 +24,9 @@ fn sum(document: &Document) -> u64 {
     document.iter().map(Object::read).fold(0, u64::wrapping_add)
 }
 
-/// Frees all of a document.
-fn drop_all(document: Document) -> u64 {
-    let freed = document.into_iter().map(Object::free);
+/// Frees all of a document, and leaves its list.
+fn drop_all(document: &mut Document) -> u64 {
+    let freed = document.drain(..).map(Object::free);
     freed.fold(0, u64::wrapping_add)
 }
 
@@ -54,8 +56,8 @@ pub(super) fn documents(work: Work, watch: &mut Watch) -> Result<u64> {
     let list = Mutex::new(VecDeque::with_capacity(kept + work.threads));
     let serve = |seed: u64| {
         let (mut random, mut total) = (Random::new(2000 + seed), 0_u64);
+        let mut document = Document::new();
         for _ in 0..requests / threads + 1 {
-            let mut document = Document::new();
             tree(&mut random, 2, &mut document);
             total = total.wrapping_add(sum(&document));
             let oldest = {
@@ -64,7 +66,8 @@ pub(super) fn documents(work: Work, watch: &mut Watch) -> Result<u64> {
                 let is_full = list.len() > kept;
                 is_full.then(|| list.pop_front()).flatten()
             };
-            total = total.wrapping_add(oldest.map_or(0, drop_all));
+            document = oldest.unwrap_or_default();
+            total = total.wrapping_add(drop_all(&mut document));
         }
         total
     };
@@ -81,7 +84,7 @@ pub(super) fn documents(work: Work, watch: &mut Watch) -> Result<u64> {
         let left = list
             .lock()
             .expect("no worker fails")
-            .drain(..)
+            .iter_mut()
             .map(drop_all)
             .fold(0, u64::wrapping_add);
         served.wrapping_add(left)
@@ -90,22 +93,19 @@ pub(super) fn documents(work: Work, watch: &mut Watch) -> Result<u64> {
 
 /// An entry of a cache: a header, a key, some fields, links, and a value, whose sizes depend on the
 /// phase.
-fn entry(random: &mut Random, phase: u32) -> Document {
+fn entry(random: &mut Random, phase: u32, into: &mut Document) {
     let tag = random.bits() as u8;
     let scale = 1 << (phase % 4);
-    let mut entry = vec![
-        Object::new(120, tag),
-        Object::new(random.between(18, 30), tag),
-    ];
+    into.push(Object::new(120, tag));
+    into.push(Object::new(random.between(18, 30), tag));
     for _ in 0..random.between(1, 6) {
-        entry.push(Object::new(random.between(4, 16 * scale), tag));
-        entry.push(Object::new(48, tag));
+        into.push(Object::new(random.between(4, 16 * scale), tag));
+        into.push(Object::new(48, tag));
     }
-    entry.push(Object::new(
+    into.push(Object::new(
         random.between(16, 64 * scale * (1 + phase % 3)),
         tag,
     ));
-    entry
 }
 
 /// Eight phases of a cache: each has other sizes and another number of entries, and replaces every
@@ -115,26 +115,27 @@ pub(super) fn cache(work: Work, watch: &mut Watch) -> Result<u64> {
     let requests = work.of(400_000);
     Ok(watch.time(|| {
         let (mut random, mut total) = (Random::new(12), 0_u64);
-        let mut entries: Vec<Document> = Vec::new();
+        let (mut entries, mut spare) = (Vec::new(), Document::new());
         for phase in 0..8 {
             let size = (work.of(MOST) * (1 + (phase * 3) % 4) / 4 + 1) as usize;
             let phase = phase as u32;
             while entries.len() > size {
-                let gone = entries.swap_remove(random.index(entries.len()));
-                total = total.wrapping_add(drop_all(gone));
+                let mut gone = entries.swap_remove(random.index(entries.len()));
+                total = total.wrapping_add(drop_all(&mut gone));
             }
             entries.resize_with(size, Document::new);
             for _ in 0..requests {
                 let at = random.index(size);
                 if entries[at].is_empty() || random.between(0, 7) == 0 {
-                    let old = replace(&mut entries[at], entry(&mut random, phase));
-                    total = total.wrapping_add(drop_all(old));
+                    entry(&mut random, phase, &mut spare);
+                    swap(&mut entries[at], &mut spare);
+                    total = total.wrapping_add(drop_all(&mut spare));
                 } else {
                     total = total.wrapping_add(sum(&entries[at]));
                 }
             }
         }
-        let left = entries.into_iter().map(drop_all);
+        let left = entries.iter_mut().map(drop_all);
         left.fold(total, u64::wrapping_add)
     }))
 }
