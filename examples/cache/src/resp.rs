@@ -49,11 +49,17 @@ impl Request {
         &self.arguments
     }
 
+    /// The bytes of a complete request.
+    #[must_use]
+    pub fn end(&self) -> usize {
+        self.at
+    }
+
     /// Begins with the next request.
     pub fn reset(&mut self) {
         self.missing = None;
         self.arguments.clear();
-        self.arguments.shrink_to(1024);
+        self.arguments.shrink_to(64);
         self.at = 0;
     }
 

@@ -12,7 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::command::{Cache, Client};
-use crate::resp::{Limits, Request};
+use crate::resp::{Limits, Malformed, Request};
 use crate::store::Store;
 
 /// Between two ticks of the shards.
@@ -29,6 +29,12 @@ const READ: usize = 16 << 10;
 
 /// Replies that are sent before more requests are executed.
 const SEND: usize = 256 << 10;
+
+/// Requests that are read before the first of them is executed, at most.
+const AHEAD: usize = 16;
+
+/// The longest key that is looked for ahead, in bytes: its hash is computed twice.
+const SHORT: usize = 256;
 
 /// The stack of a client's thread.
 const STACK: usize = 256 << 10;
@@ -184,7 +190,8 @@ fn serve<S: Store>(server: &Server<S>, stream: &mut TcpStream) -> io::Result<()>
 #[derive(Debug, Default)]
 pub struct Connection {
     client: Client,
-    request: Request,
+    /// Requests that are read ahead. Between two calls the first one alone may have begun.
+    requests: [Request; AHEAD],
     /// The bytes of an incomplete request.
     rest: Vec<u8>,
 }
@@ -240,34 +247,72 @@ impl Connection {
         let mut start = 0;
         self.client.reply.most = limits.reply;
         while !self.client.is_closing {
-            match self.request.read(&bytes[start..], limits) {
-                Ok(None) => break,
-                Ok(Some(len)) => {
-                    let request = &bytes[start..start + len];
-                    with_words(&self.request, request, |words| {
-                        cache.execute(&mut self.client, clock(), words);
-                    });
-                    self.request.reset();
-                    start += len;
+            let (complete, malformed) = self.read_ahead(&bytes[start..], limits);
+            look_ahead(cache, &self.requests[..complete], &bytes[start..]);
+            for request in &self.requests[..complete] {
+                let own = &bytes[start..start + request.end()];
+                with_words(request, own, |words| {
+                    cache.execute(&mut self.client, clock(), words);
+                });
+                start += own.len();
+                if self.client.reply.bytes().len() >= SEND {
+                    send(&mut self.client, writer)?;
                 }
-                Err(malformed) => {
-                    self.client.reply.error(&format!("ERR {}", malformed.0));
-                    self.client.is_closing = true;
+                if self.client.is_closing {
+                    break;
                 }
             }
-            if self.client.reply.bytes().len() >= SEND {
-                self.send(writer)?;
+            self.requests[..complete]
+                .iter_mut()
+                .for_each(Request::reset);
+            self.requests.rotate_left(complete);
+            if let Some(malformed) = malformed.filter(|_| !self.client.is_closing) {
+                let text = format!("ERR {}", malformed.0);
+                self.client.reply.error(&text);
+                self.client.is_closing = true;
+            }
+            if complete < AHEAD {
+                break;
             }
         }
-        self.send(writer)?;
+        send(&mut self.client, writer)?;
         Ok(start)
     }
 
-    fn send(&mut self, writer: &mut impl Write) -> io::Result<()> {
-        writer.write_all(self.client.reply.bytes())?;
-        self.client.reply.clear();
-        Ok(())
+    /// Reads requests as long as they are complete: how many there are, and why the bytes behind
+    /// them are none.
+    fn read_ahead(&mut self, bytes: &[u8], limits: &Limits) -> (usize, Option<Malformed>) {
+        let mut start = 0;
+        for (number, request) in self.requests.iter_mut().enumerate() {
+            match request.read(&bytes[start..], limits) {
+                Ok(Some(len)) => start += len,
+                Ok(None) => return (number, None),
+                Err(malformed) => return (number, Some(malformed)),
+            }
+        }
+        (AHEAD, None)
     }
+}
+
+fn send(client: &mut Client, writer: &mut impl Write) -> io::Result<()> {
+    writer.write_all(client.reply.bytes())?;
+    client.reply.clear();
+    Ok(())
+}
+
+/// Looks for the keys of several requests, which follow each other in the bytes.
+fn look_ahead<S: Store>(cache: &Cache<S>, requests: &[Request], bytes: &[u8]) {
+    if requests.len() < 2 || !S::LOOKS_AHEAD {
+        return;
+    }
+    let mut start = 0;
+    let keys = requests.iter().filter_map(|request| {
+        let own = &bytes[start..];
+        start += request.end();
+        let key = &own[request.arguments().get(1)?.clone()];
+        (key.len() <= SHORT).then_some(key)
+    });
+    cache.shards.look_ahead(keys);
 }
 
 /// Calls a function with the words of a request; without an allocation if they are few.

@@ -28,11 +28,24 @@ impl<S: Store> Shards<S> {
 
     /// The shard of a key. A command holds one lock at a time, so there is no order to keep.
     pub fn of(&self, key: &[u8]) -> MutexGuard<'_, S> {
-        let shard = match self.shards.len() {
+        self.number(self.number_of(key))
+    }
+
+    fn number_of(&self, key: &[u8]) -> usize {
+        match self.shards.len() {
             1 => 0,
             len => self.hasher.hash_one(key) as usize % len,
-        };
-        self.number(shard)
+        }
+    }
+
+    /// Looks for the keys of the next commands: [`Store::look_ahead`].
+    pub fn look_ahead<'a>(&self, keys: impl Iterator<Item = &'a [u8]>) {
+        let mut keys: Vec<_> = keys.map(|key| (self.number_of(key), key)).collect();
+        keys.sort_unstable_by_key(|it| it.0);
+        for keys in keys.chunk_by(|one, other| one.0 == other.0) {
+            let shard = self.number(keys[0].0);
+            shard.look_ahead(keys.iter().map(|it| it.1));
+        }
     }
 
     /// The number of shards.

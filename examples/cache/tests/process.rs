@@ -176,11 +176,12 @@ fn redis_cli_works() {
     let server = Server::start(&[]);
     for (arguments, expected) in [
         (&["PING"][..], "PONG\n"),
-        (&["SET", "key", "two words", "EX", "100"], "OK\n"),
+        (&["SET", "mortal", "word", "EX", "100"], "OK\n"),
+        (&["SET", "key", "two words"], "OK\n"),
         (&["GET", "key"], "two words\n"),
         (&["MGET", "key", "none"], "two words\n\n"),
         (&["EXISTS", "key"], "1\n"),
-        (&["TTL", "key"], "100\n"),
+        (&["TTL", "key"], "-1\n"),
         (&["CONFIG", "SET", "maxmemory", "16mb"], "OK\n"),
         (&["CONFIG", "GET", "maxmemory"], "maxmemory\n16777216\n"),
         (&["DEL", "key"], "1\n"),

@@ -92,6 +92,13 @@ pub trait Store: Send + Sized + 'static {
     /// The word for it in options and in `INFO`.
     const NAME: &'static str;
 
+    /// Whether [`Store::look_ahead`] is worth its time.
+    const LOOKS_AHEAD: bool;
+
+    /// Reads what commands with these keys will read first. A processor waits for the memory of all
+    /// of them at once then, not for one after another. Changes nothing.
+    fn look_ahead<'a>(&self, keys: impl Iterator<Item = &'a [u8]>);
+
     /// The kind of a key's value.
     fn kind(&mut self, now: u64, key: &[u8]) -> Option<Kind>;
 

@@ -332,3 +332,26 @@ fn lines_are_bounded_and_empty_requests_are_not_answered() {
         b"+PONG\r\n+OK\r\n"
     );
 }
+
+#[test]
+fn a_pipeline_of_any_length_ends_where_it_must() {
+    let ends: [(&str, &str); 3] = [
+        ("QUIT\r\nPING\r\n*x\r\n", "+OK\r\n"),
+        ("*x\r\nPING\r\n", "-ERR Protocol error: not a number\r\n"),
+        ("PING\r\nPI", "+PONG\r\n"),
+    ];
+    for count in 0..40 {
+        for (end, last) in ends {
+            let bytes = "SET key 1\r\nGET key\r\n".repeat(count) + end;
+            let expected = "+OK\r\n$1\r\n1\r\n".repeat(count) + last;
+            for cut in [0, bytes.len() / 2, bytes.len() - end.len()] {
+                let mut session = Session::new(packed(2));
+                let (first, second) = bytes.as_bytes().split_at(cut);
+                let mut said = session.raw(first);
+                said.extend(session.raw(second));
+                assert_eq!(String::from_utf8_lossy(&said), expected, "{count}, {cut}");
+                assert_eq!(session.connection.is_closing(), !end.ends_with("PI"));
+            }
+        }
+    }
+}

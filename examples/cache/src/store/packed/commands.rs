@@ -1,5 +1,7 @@
 //! What a shard does.
 
+use std::hint::black_box;
+
 use surefit_collections::{ByteString, Release};
 use surefit_core::Refused;
 
@@ -200,6 +202,17 @@ fn push(values: &mut Values, heap: &mut Heap, end: End, value: &[u8]) -> Result<
 
 impl Store for Packed {
     const NAME: &'static str = "packed";
+
+    const LOOKS_AHEAD: bool = true;
+
+    fn look_ahead<'a>(&self, keys: impl Iterator<Item = &'a [u8]>) {
+        let buckets = keys.map(|key| self.table.home(self.seed.of(key)));
+        let buckets = buckets.map(|number| self.table.bucket(&self.heap, number));
+        // Where they lie first: then the loop below waits for nothing but them.
+        let buckets: Vec<_> = buckets.collect();
+        let counts = buckets.iter().map(|bucket| bucket.len(&self.heap));
+        black_box(counts.sum::<usize>());
+    }
 
     fn kind(&mut self, now: u64, key: &[u8]) -> Option<Kind> {
         let hash = self.seed.of(key);
