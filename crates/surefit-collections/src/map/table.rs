@@ -22,8 +22,8 @@
 //!   for all its entries; of an origin with entries of the last bucket, as if that were not there.
 //!
 //! # Source
-//! Litwin: "Linear Hashing: A New Tool for File and Table Addressing" (1980). Tags in words: ours,
-//! after Kulukundis' "Swiss tables" (2017).
+//! Litwin: "Linear Hashing: A New Tool for File and Table Addressing" (1980). Tags: after
+//! Kulukundis' "Swiss tables" (2017); that they say where a split puts an entry is ours.
 #![deny(unsafe_code)]
 
 use core::fmt;
