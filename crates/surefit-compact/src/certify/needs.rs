@@ -88,7 +88,7 @@ const fn pages_limit<W: Width>(geometry: &Geometry) -> u64 {
     least(pages_max::<W>(geometry).saturating_sub(1), held as u64)
 }
 
-const fn most_blocks(geometry: &Geometry) -> u32 {
+pub(super) const fn most_blocks(geometry: &Geometry) -> u32 {
     let (mut most, mut classes) = (1, geometry.each_class());
     while let Some(class) = classes.next_class() {
         let blocks = geometry.layout(class).blocks as u32;

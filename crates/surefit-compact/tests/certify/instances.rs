@@ -6,7 +6,7 @@ use surefit_compact::certify::{
     Budget, ClassSet, Demand, InstanceDemand, Sharing, Uncertifiable, certify_instances,
     certify_shared,
 };
-use surefit_compact::shared::{PerClass, ShardedHeap, SharedConfig};
+use surefit_compact::shared::{Local, PerClass, ShardedHeap, SharedConfig};
 use surefit_compact::{Bytes, Config};
 use surefit_core::Refused;
 
@@ -218,38 +218,62 @@ fn one_instance_has_the_certificate_of_its_demand_and_several_less_than_their_su
     }
 }
 
+/// Fills an instance with objects of one length until its quota refuses more.
+fn fill(local: &Local<'_, '_, Lock, PerClass>, len: usize, objects: &mut Vec<Bytes<u8>>) {
+    let refused = loop {
+        match local.alloc_zeroed(layout(len)) {
+            Ok(object) => objects.push(object),
+            Err(refused) => break refused,
+        }
+    };
+    assert_eq!(
+        refused,
+        Refused::Quota,
+        "{} objects of {len} B",
+        objects.len()
+    );
+}
+
 #[test]
-fn a_quota_caps_what_an_instance_that_keeps_to_nothing_takes_of_the_region() {
+fn a_quota_is_enough_for_an_instance_that_keeps_to_no_demand() {
     for config in &configs(1024, 4) {
         let shared = shared(config);
-        let kept = unlimited(budget(config, 100, 8_000, 250));
-        let any = InstanceDemand {
-            demand: Demand::Joint(budget(config, 1000, 1 << 20, 900)),
-            quota: 10 * 1024 + 1023,
+        // Of one size-class, so that it needs all that is certified for it.
+        let mut most = vec![0; 20];
+        let class = config.geometry().class_for(30, 8).expect("fits a page");
+        most[class.index()] = 100;
+        let kept = InstanceDemand {
+            demand: Demand::PerClass(&most),
+            quota: usize::MAX,
         };
+        let any = InstanceDemand::of_quota(&shared, 40 * 1024 + 1023);
         let threads = Sharing::new(2);
         let certificate =
             certify_instances::<Lock, _>(&shared, &threads, &[any, kept]).expect("small");
-        let none = InstanceDemand { quota: 0, ..any };
+        let none = InstanceDemand::of_quota(&shared, 1023);
         let alone = certify_instances::<Lock, _>(&shared, &threads, &[none, kept]).expect("small");
-        assert!(certificate.used_pages <= alone.used_pages + 10);
-        let mut memory = ExactMemory::new();
-        let region = exact(&mut memory, config, certificate.aligned_bytes);
-        let heap = ShardedHeap::<Lock>::new(region, &shared, 2).expect("large enough");
-        heap.set_quota(0, any.quota);
-        let locals = [0, 1].map(|number| heap.register_in(number).expect("as configured"));
-        let mut objects = Vec::new();
-        let refused = loop {
-            match locals[0].alloc_zeroed(layout(900)) {
-                Ok(object) => objects.push(object),
-                Err(refused) => break refused,
+        assert_eq!(certificate.used_pages, alone.used_pages + 40);
+        for first in LENS {
+            let mut memory = ExactMemory::new();
+            let region = exact(&mut memory, config, certificate.aligned_bytes);
+            let heap = ShardedHeap::<Lock>::new(region, &shared, 2).expect("large enough");
+            heap.set_quota(0, any.quota);
+            let locals = [0, 1].map(|number| heap.register_in(number).expect("as configured"));
+            let mut guests = Vec::new();
+            let lens = LENS.into_iter().cycle().skip_while(|len| *len != first);
+            for (kept, len) in lens.take(LENS.len() + 1).enumerate() {
+                // One of each length before stays.
+                for object in guests.drain(kept..) {
+                    locals[0].free_bytes(object).expect("live");
+                }
+                fill(&locals[0], len, &mut guests);
             }
-        };
-        assert_eq!((objects.len(), refused), (10, Refused::Quota));
-        for _ in 0..100 {
-            objects.push(locals[1].alloc_zeroed(layout(30)).expect("certified"));
+            let mut objects = Vec::new();
+            for _ in 0..100 {
+                objects.push(locals[1].alloc_zeroed(layout(30)).expect("certified"));
+            }
+            heap.check(false).expect("every invariant holds");
         }
-        heap.check(false).expect("every invariant holds");
     }
 }
 

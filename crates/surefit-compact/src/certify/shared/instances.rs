@@ -17,16 +17,23 @@
 use super::certificate::{SharedCertificate, allowed, lay_out};
 use super::needs::{SharedNeeds, buffered_pages, groups_used, needs, spare_entries};
 use super::sharing::Sharing;
-use crate::certify::demand::Demand;
+use crate::certify::demand::{Budget, ClassSet, Demand};
 use crate::certify::limits::least;
+use crate::certify::needs::most_blocks;
 use crate::certify::uncertifiable::Uncertifiable;
 use crate::certify::work::Lending;
 use crate::shared::{Granularity, SharedConfig};
 
 /// What one instance of a [`ShardedHeap`](crate::shared::ShardedHeap) holds at most.
+///
+/// An object counts in the instance in which it was allocated, whoever frees it. So each thread
+/// registers in the instance that is meant
+/// ([`register_in`](crate::shared::ShardedHeap::register_in)). A byte object that a thread of
+/// another instance resizes counts in that one from then on, and until then in both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InstanceDemand<'a> {
-    /// What is live at most of the objects that were allocated in it, whoever frees them.
+    /// What is live at most of the objects that were allocated in it, also where its quota refuses
+    /// more: the entries of the handle table follow from this.
     pub demand: Demand<'a>,
     /// The quota in bytes that
     /// [`set_quota`](crate::shared::ShardedHeap::set_quota) gives it before its first object, or
@@ -34,12 +41,38 @@ pub struct InstanceDemand<'a> {
     pub quota: usize,
 }
 
-/// Computes a certificate for a heap in which each instance has a demand of its own. It has no more
-/// bytes than [`certify_shared`](super::certify_shared) finds for the sum of the demands, divided
-/// in any way; the instances of `sharing` do not count.
+impl InstanceDemand<'static> {
+    /// Of an instance that keeps to no demand, but is limited to these bytes by
+    /// [`set_quota`](crate::shared::ShardedHeap::set_quota): whatever fits into its pages, of any
+    /// size-class.
+    ///
+    /// # Examples
+    /// In [`certify_instances`].
+    #[must_use]
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "a page has 2^10 to 2^16 bytes"
+    )]
+    pub const fn of_quota<G: Granularity>(config: &SharedConfig<G>, bytes: usize) -> Self {
+        let geometry = config.config().geometry();
+        let pages = (bytes / geometry.page_bytes()) as u64;
+        let budget = Budget {
+            objects: pages.saturating_mul(most_blocks(geometry) as u64),
+            block_bytes: pages.saturating_mul(geometry.page_bytes() as u64),
+            classes: ClassSet::all(geometry),
+        };
+        Self {
+            demand: Demand::Joint(budget),
+            quota: bytes,
+        }
+    }
+}
+
+/// Computes a certificate for a heap in which each instance has a demand of its own. The instances
+/// of `sharing` do not count.
 ///
-/// A quota caps the pages of its instance: give it to an instance that keeps to no demand. Whether
-/// a quota is enough for a demand says `certify_shared` of that demand alone: its `used_pages`.
+/// A quota caps the pages of its instance. Whether it is enough for a demand says
+/// [`certify_shared`](super::certify_shared) of that demand alone: its `used_pages`.
 ///
 /// # Errors
 /// As [`certify_shared`](super::certify_shared).
@@ -57,10 +90,9 @@ pub struct InstanceDemand<'a> {
 /// static CONFIG: SharedConfig = SharedConfig::new(Config::DEFAULT);
 /// // Instance 0 keeps to a demand, instance 1 to a quota of ten pages.
 /// let kept = Demand::of_mix::<Wide>(CONFIG.config(), 1000, 512, 48 << 10);
-/// let any = Demand::of_requests::<Wide>(CONFIG.config(), 10_000, 512);
 /// let instances = [
 ///     InstanceDemand { demand: kept, quota: usize::MAX },
-///     InstanceDemand { demand: any, quota: 160 << 10 },
+///     InstanceDemand::of_quota(&CONFIG, 160 << 10),
 /// ];
 /// let certificate = certify_instances::<Lock, _>(&CONFIG, &Sharing::new(2), &instances)
 ///     .expect("a heap can serve them");

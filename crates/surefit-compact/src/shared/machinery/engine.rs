@@ -559,8 +559,10 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
                 }
                 section.class.remove_page();
                 self.show_first(section);
-                self.instance_of(group).return_page();
                 self.store.give_page(slot, page);
+                // After that: a page on its way counts for the quota, so that all instances never
+                // have more pages than they count.
+                self.instance_of(group).return_page();
                 return false;
             }
             Free::Loosen => {
