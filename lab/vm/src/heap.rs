@@ -3,6 +3,7 @@
 //! The interpreter exists once, and calls the collector by a table of functions. So the spaces,
 //! some dozens of types, cost no more to build than their collectors.
 
+use surefit_clients::java::{Ran, Requests};
 use surefit_core::{Corruption, Refused};
 use surefit_freelist::{Counters, Index};
 use surefit_gc::{
@@ -34,8 +35,16 @@ pub(crate) trait Heap {
     fn alloc_as_is(&mut self, _bytes: usize) -> Option<Object> {
         None
     }
+    /// Whether it is an object, of a collector that stops the program.
+    fn contains(&self, _object: Object) -> bool {
+        false
+    }
     fn did(&self) -> Did;
-    /// Nanoseconds of collections by the clock, and how many of its readings they contain.
+    /// What a collector in steps did, and when.
+    fn stepped(&self) -> Option<Ran> {
+        None
+    }
+    /// Ticks of collections by the clock, and how many of its readings they contain.
     fn taken(&self, _meter: &Meter) -> (u64, u64) {
         let totals = self.totals();
         (
@@ -94,14 +103,39 @@ pub(crate) struct TwoGenerations<'m, S, K>(pub(crate) Generational<'m, S, K>, pu
 /// A collector in steps is offered work after so many allocated bytes.
 pub const OFFERED: u64 = 4096;
 
-/// A collector in steps, and the units of work that it is offered after every 4 KiB.
-pub(crate) struct InSteps<'m, S, K>(pub(crate) Incremental<'m, S, K>, pub(crate) Offers);
+/// A collector in steps. What the program allocates, reads and writes is time that passes.
+pub(crate) struct InSteps<'m, S>(
+    pub(crate) Incremental<'m, S, &'m Meter>,
+    pub(crate) Paced<'m>,
+);
 
-/// How a collector in steps is offered work.
-pub(crate) struct Offers {
+/// How a collector in steps is driven.
+pub(crate) struct Paced<'m> {
+    pub(crate) meter: &'m Meter,
+    /// The units of work that it is offered after every 4 KiB; 0 if its schedule needs no offers.
     pub(crate) units: u64,
     /// Bytes that were allocated since the last offer.
     pub(crate) allocated: u64,
+    pub(crate) requests: Requests,
+}
+
+impl<S, K> AtOnce<'_, S, K> {
+    fn pass(&self, _words: u64) {}
+}
+
+impl<S, K> TwoGenerations<'_, S, K> {
+    fn pass(&self, _words: u64) {}
+}
+
+impl<S> InSteps<'_, S> {
+    fn pass(&self, words: u64) {
+        self.1.meter.pass(words);
+    }
+}
+
+/// The words that so many bytes fill.
+const fn words(bytes: usize) -> u64 {
+    bytes.div_ceil(4) as u64
 }
 
 /// Passes everything but allocation on to the collector inside.
@@ -109,24 +143,29 @@ macro_rules! passed_on {
     () => {
         #[inline]
         fn load(&self, object: Object, word: u32) -> u32 {
+            self.pass(1);
             self.0.load(object, word)
         }
 
         #[inline]
         fn store(&mut self, object: Object, word: u32, to: Option<Object>) {
+            self.pass(1);
             self.0.store(object, word, to);
         }
 
         #[inline]
         fn store_data(&mut self, object: Object, word: u32, value: u32) {
+            self.pass(1);
             self.0.store_data(object, word, value);
         }
 
         fn load_bytes(&self, object: Object, from: usize, into: &mut [u8]) {
+            self.pass(words(into.len()));
             self.0.load_bytes(object, from, into);
         }
 
         fn store_bytes(&mut self, object: Object, from: usize, bytes: &[u8]) {
+            self.pass(words(bytes.len()));
             self.0.store_bytes(object, from, bytes);
         }
 
@@ -165,6 +204,10 @@ impl<S: Counts, K: Clock> Heap for AtOnce<'_, S, K> {
         self.0.alloc_as_is(bytes).ok()
     }
 
+    fn contains(&self, object: Object) -> bool {
+        self.0.contains(object)
+    }
+
     fn did(&self) -> Did {
         Did {
             forced: self.0.totals().collections,
@@ -195,16 +238,18 @@ impl<S: Counts + OneByOne, K: Clock> Heap for TwoGenerations<'_, S, K> {
     passed_on!();
 }
 
-impl<S: Counts + Stepwise, K: Clock> Heap for InSteps<'_, S, K> {
+impl<S: Counts + Stepwise> Heap for InSteps<'_, S> {
     fn alloc(&mut self, world: &mut World, bytes: usize) -> Result<Object, Refused> {
-        let Self(gc, offers) = self;
-        offers.allocated += bytes as u64;
-        if offers.allocated >= OFFERED {
-            let times = offers.allocated / OFFERED;
-            offers.allocated %= OFFERED;
-            gc.offer(world, offers.units.saturating_mul(times));
+        let Self(gc, paced) = self;
+        paced.allocated += bytes as u64;
+        if paced.allocated >= OFFERED && paced.units > 0 {
+            let times = paced.allocated / OFFERED;
+            paced.allocated %= OFFERED;
+            gc.offer(world, paced.units.saturating_mul(times));
         }
-        gc.alloc(world, bytes)
+        let object = paced.requests.alloc(gc, world, bytes)?;
+        paced.meter.pass(words(bytes));
+        Ok(object)
     }
 
     fn upgrade(&mut self, object: Object) -> Option<Object> {
@@ -219,6 +264,10 @@ impl<S: Counts + Stepwise, K: Clock> Heap for InSteps<'_, S, K> {
             most_occupied: self.0.paced().most_occupied.bytes,
             largest_cycle: steps.largest_forced,
         }
+    }
+
+    fn stepped(&self) -> Option<Ran> {
+        Some(self.1.requests.ran(&self.0, self.1.meter.log()))
     }
 
     fn taken(&self, meter: &Meter) -> (u64, u64) {

@@ -18,6 +18,7 @@
 //! | `native` | what the class library leaves to the machine |
 //! | `run` | a run from the beginning to its end |
 //! | `watch`, `meter` | what is noted of a run, and its clock |
+//! | `nursery` | what a nursery would promote |
 //! | `programs` | the programs that measure collectors |
 //! | `stop` | why it ends |
 #![forbid(unsafe_code)]
@@ -31,6 +32,7 @@ mod interpreter;
 mod jar;
 mod meter;
 mod native;
+mod nursery;
 mod ops;
 mod program;
 mod programs;
@@ -47,9 +49,10 @@ mod world;
 mod written;
 
 pub use heap::OFFERED;
+pub use nursery::{Minor, Promotions, Survivor};
 pub use program::Program;
 pub use programs::{Measuring, measuring};
-pub use run::{Call, Least, Ran, least_heap, run, watch};
+pub use run::{Call, Least, Ran, clocked, least_heap, run, watch};
 pub use spaces::Collecting;
 pub use stop::Refusal;
 pub use surefit_clients::java::{Sample, Space};

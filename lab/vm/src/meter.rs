@@ -1,24 +1,25 @@
-//! The clock of a run: it adds up what a collector in steps took, and counts its own readings.
+//! The clock of a run: it notes when a collector in steps worked, adds up what that took, and
+//! counts its own readings.
 //!
 //! ```text
 //! now, work, now     taken: from the first reading to the second, which contains one reading's cost
 //! ```
 
 use std::cell::Cell;
-use std::time::Instant;
 
+use surefit_clients::java::{Log, Timing};
 use surefit_gc::Clock;
 
-/// The clock. Its ticks are nanoseconds.
+/// The clock.
 #[derive(Debug)]
 pub(crate) struct Meter {
-    began: Instant,
+    log: Log,
     readings: Cell<u64>,
     /// The last reading.
     read: Cell<u64>,
     /// Whether the collector worked since.
     worked: Cell<bool>,
-    taken_ns: Cell<u64>,
+    taken: Cell<u64>,
     /// How often it worked between two readings.
     parts: Cell<u64>,
 }
@@ -27,19 +28,30 @@ pub(crate) struct Meter {
 const PAIRS: usize = 2_001;
 
 impl Meter {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(timing: Timing) -> Self {
         Self {
-            began: Instant::now(),
+            log: Log::new(timing),
             readings: Cell::new(0),
             read: Cell::new(0),
             worked: Cell::new(false),
-            taken_ns: Cell::new(0),
+            taken: Cell::new(0),
             parts: Cell::new(0),
         }
     }
 
-    /// The cost of a reading in nanoseconds: the mean of the middle half of many.
-    pub(crate) fn cost_ns(&self) -> f64 {
+    /// It notes the pauses.
+    pub(crate) const fn log(&self) -> &Log {
+        &self.log
+    }
+
+    /// The program did so much, in words.
+    #[inline]
+    pub(crate) fn pass(&self, words: u64) {
+        self.log.pass(words);
+    }
+
+    /// The cost of a reading in ticks: the mean of the middle half of many.
+    pub(crate) fn cost(&self) -> f64 {
         let mut all: Vec<u64> = (0..PAIRS)
             .map(|_| {
                 let first = self.now();
@@ -56,48 +68,57 @@ impl Meter {
         self.readings.get()
     }
 
-    /// What a collector in steps took, in nanoseconds, and how many readings this contains.
+    /// What a collector in steps took, in ticks, and how many readings this contains.
     pub(crate) fn taken(&self) -> (u64, u64) {
-        (self.taken_ns.get(), self.parts.get())
+        (self.taken.get(), self.parts.get())
     }
 }
 
 impl Clock for Meter {
     #[inline]
     fn now(&self) -> u64 {
-        let now = self.began.elapsed().as_nanos() as u64;
+        let now = self.log.now();
         self.readings.set(self.readings.get() + 1);
         let read = self.read.replace(now);
         if self.worked.take() {
-            self.taken_ns.set(self.taken_ns.get() + now - read);
+            self.taken.set(self.taken.get() + now - read);
             self.parts.set(self.parts.get() + 1);
         }
         now
     }
 
-    fn worked(&self, _units: u64) {
+    fn worked(&self, units: u64) {
         self.worked.set(true);
+        self.log.worked(units);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use surefit_clients::java::Timing;
     use surefit_gc::Clock as _;
 
     use super::Meter;
 
     #[test]
     fn only_what_the_collector_worked_is_taken() {
-        let meter = Meter::new();
+        let meter = Meter::new(Timing::Virtual);
         for worked in [false, true, false, true] {
+            meter.now();
+            meter.pass(2);
             meter.now();
             if worked {
                 meter.worked(3);
             }
             meter.now();
         }
-        assert_eq!((meter.readings(), meter.taken().1), (8, 2));
-        let passed = meter.now();
-        assert!(meter.taken().0 <= passed && meter.cost_ns() > 0.0);
+        assert_eq!((meter.readings(), meter.taken()), (12, (6, 2)));
+        assert_eq!(meter.log().pauses(), [4..7, 11..14]);
+    }
+
+    #[test]
+    fn a_reading_costs_some_time_of_the_thread_and_no_virtual_one() {
+        assert!(Meter::new(Timing::Processor).cost() > 0.0);
+        assert!(Meter::new(Timing::Virtual).cost() < f64::EPSILON);
     }
 }

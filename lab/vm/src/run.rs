@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 use std::rc::Rc;
 
 use surefit_clients::bisect::Boundary;
-use surefit_clients::java::Space;
+use surefit_clients::java::{Ran as Stepped, Space, Timing};
 use surefit_core::Corruption;
 use surefit_freelist::Counters;
 use surefit_gc::Totals;
@@ -38,18 +38,21 @@ pub struct Call<'c> {
 }
 
 /// A program that ran.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Ran {
     /// Its exit status: 0, what it gave to `System.exit`, or 1 if an exception was not caught.
     pub status: i32,
     /// Whether there was no room for an object, which a program may catch.
     pub was_full: bool,
-    /// What the collector did; times are in nanoseconds.
+    /// What the collector did; times are in nanoseconds of the thread's processor time.
     pub totals: Totals,
     /// What free lists did.
     pub counters: Counters,
     /// Classes that were loaded.
     pub classes: usize,
+    /// The pauses of a collector in steps, and what it did; absent for others. A tick is a
+    /// nanosecond of the thread's processor time, or what was asked for.
+    pub stepped: Option<Stepped>,
 }
 
 /// Runs a program in a region. All of the region is the heap, tables included; classes and the
@@ -66,17 +69,42 @@ pub fn run(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> Result<Ran, Refusal> {
-    run_on(call, region, Output { out, err }, false)
+    run_on(call, Timing::Processor, region, Output { out, err }, false)
+}
+
+/// As [`run`], by a clock of choice: with [`Timing::Virtual`] every run is the same. `None` if
+/// there was no room for an object. What the program writes is dropped.
+///
+/// # Errors
+/// As [`run`], but for the want of room.
+///
+/// # Panics
+/// As [`run`].
+pub fn clocked(
+    call: &Call<'_>,
+    timing: Timing,
+    region: &mut [MaybeUninit<u8>],
+) -> Result<Option<Ran>, Refusal> {
+    let output = Output {
+        out: &mut sink(),
+        err: &mut sink(),
+    };
+    match run_on(call, timing, region, output, true) {
+        Ok(ran) => Ok((!ran.was_full).then_some(ran)),
+        Err(Refusal::NoRoom(_)) => Ok(None),
+        Err(other) => Err(other),
+    }
 }
 
 /// Runs a program; perhaps not on when an object found no room.
 fn run_on(
     call: &Call<'_>,
+    timing: Timing,
     region: &mut [MaybeUninit<u8>],
     output: Output<'_>,
     ends_when_full: bool,
 ) -> Result<Ran, Refusal> {
-    let meter = Meter::new();
+    let meter = Meter::new(timing);
     let how = How {
         collecting: call.collecting,
         large_from: usize::MAX,
@@ -94,6 +122,7 @@ fn run_on(
         totals: heap.totals(),
         counters: heap.counters(),
         classes,
+        stepped: heap.stepped(),
     })
 }
 
@@ -110,7 +139,7 @@ pub fn watch(
     watching: Watching,
     region: &mut [MaybeUninit<u8>],
 ) -> Result<Option<Watched>, Refusal> {
-    let meter = Rc::new(Meter::new());
+    let meter = Rc::new(Meter::new(Timing::Processor));
     let how = How {
         collecting: call.collecting,
         large_from: watching.large_from,
@@ -242,15 +271,8 @@ pub fn least_heap<'c>(
     let mut runs = 0;
     let mut suffices = |bytes: usize, region: &mut [MaybeUninit<u8>]| {
         runs += 1;
-        let output = Output {
-            out: &mut sink(),
-            err: &mut sink(),
-        };
-        match run_on(&call(bytes), &mut region[..bytes], output, true) {
-            Ok(ran) => Ok(!ran.was_full),
-            Err(Refusal::NoRoom(_)) => Ok(false),
-            Err(other) => Err(other),
-        }
+        let ran = clocked(&call(bytes), Timing::Off, &mut region[..bytes]);
+        ran.map(|ran| ran.is_some())
     };
     let (mut below, mut above) = (0, SMALLEST.min(region.len()));
     while !suffices(above, region)? {

@@ -2,7 +2,7 @@
 
 use std::mem::MaybeUninit;
 
-use surefit_clients::java::Space;
+use surefit_clients::java::{Requests, Space};
 use surefit_clients::lists::Choice;
 use surefit_core::Refused;
 use surefit_freelist::{
@@ -14,7 +14,7 @@ use surefit_gc::{
     Collector, FreeList, Generational, Incremental, OneByOne, Settings, Stepwise, Sweep,
 };
 
-use crate::heap::{AtOnce, Counts, Heap, InSteps, Offers, TwoGenerations};
+use crate::heap::{AtOnce, Counts, Heap, InSteps, Paced, TwoGenerations};
 use crate::meter::Meter;
 
 /// When the collector works.
@@ -31,6 +31,8 @@ pub enum Collecting {
         /// The units of work that are offered after every 4 KiB of allocation.
         units: u64,
     },
+    /// In steps, as a schedule says.
+    Scheduled(Schedule),
     /// In two generations.
     TwoGenerations {
         /// Bytes of a nursery in front of Compact-fit; 0 for none. Free lists have none.
@@ -123,22 +125,31 @@ fn over<'m, S: Counts + Stepwise + 'm>(gc: Collector<'m, S>, how: How<'m>) -> Bo
     match how.collecting {
         Collecting::AtOnce => Box::new(AtOnce(gc.with_clock(how.meter))),
         Collecting::InSteps { trigger, units } => {
-            let gc = Incremental::over(gc.with_clock(how.meter));
             let trigger = Amount {
                 objects: u64::MAX,
                 bytes: trigger,
             };
-            let gc = gc.with_schedule(Schedule::Asked(trigger));
-            Box::new(InSteps(
-                gc,
-                Offers {
-                    units,
-                    allocated: 0,
-                },
-            ))
+            in_steps(gc, Schedule::Asked(trigger), units, how.meter)
         }
+        Collecting::Scheduled(schedule) => in_steps(gc, schedule, 0, how.meter),
         Collecting::TwoGenerations { young_bytes, .. } => generations(gc, young_bytes, how.meter),
     }
+}
+
+fn in_steps<'m, S: Counts + Stepwise + 'm>(
+    gc: Collector<'m, S>,
+    schedule: Schedule,
+    units: u64,
+    meter: &'m Meter,
+) -> Boxed<'m> {
+    let gc = Incremental::over(gc.with_clock(meter)).with_schedule(schedule);
+    let paced = Paced {
+        meter,
+        units,
+        allocated: 0,
+        requests: Requests::default(),
+    };
+    Box::new(InSteps(gc, paced))
 }
 
 fn generations<'m, S: Counts + OneByOne + 'm>(

@@ -67,6 +67,11 @@ impl Vm<'_> {
         }
     }
 
+    /// Whether the running thread cannot go on: what it waits for is not there.
+    pub(crate) fn waits(&self) -> bool {
+        self.threads.all[self.threads.running as usize].stage != Stage::Ready
+    }
+
     fn can_run(&self, id: ThreadId) -> bool {
         match self.threads.all[id as usize].stage {
             Stage::Ready => true,
@@ -270,10 +275,13 @@ impl Vm<'_> {
         true
     }
 
-    /// Ends the running thread, which has no frame. Whether another one is awaited: it runs then.
+    /// Ends the running thread, which has no frame. It leaves the monitors that it still has.
+    /// Whether another one is awaited: it runs then. O(monitors).
     pub(crate) fn end_thread(&mut self) -> Result<bool, Trap> {
         let running = self.threads.running as usize;
         self.threads.all[running].stage = Stage::Ended;
+        let ended = self.threads.running;
+        self.world.monitors.retain(|_, held| held.owner != ended);
         self.world.threads[running].object = None;
         self.world.thrown = None;
         self.world.top = 0;

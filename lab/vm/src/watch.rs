@@ -5,6 +5,7 @@
 //! allocation time = sum over all requests of: now, alloc, now, less collections and steps in it
 //! collection time = marking and sweeping, or all steps
 //! ```
+//! Times are the thread's processor time: what it stood still is noted apart, and no part of them.
 //! The clock's own cost is subtracted from both. Clearing an object belongs to its allocation.
 
 use std::collections::BTreeMap;
@@ -17,6 +18,7 @@ use surefit_gc::{Clock as _, Object, Settings, Totals};
 
 use crate::heap::{Did, Heap};
 use crate::meter::Meter;
+use crate::nursery::{Nursery, Promotions};
 use crate::world::World;
 
 /// Allocations from one sample to the next.
@@ -34,6 +36,10 @@ pub struct Watching {
     pub free_before: bool,
     /// Whether the size of each object is noted.
     pub sizes: bool,
+    /// If not 0, it is noted what a nursery of so many bytes would promote. Then the program is
+    /// collected whenever the nursery is full, and nothing else is noted. Of a collector that stops
+    /// the program.
+    pub nursery: u32,
     /// Objects of at least this many bytes are large: free lists have another place for them.
     pub large_from: usize,
 }
@@ -46,6 +52,7 @@ impl Default for Watching {
             free_sizes: false,
             free_before: false,
             sizes: false,
+            nursery: 0,
             large_from: usize::MAX,
         }
     }
@@ -82,12 +89,18 @@ pub struct Watched {
     pub allocation_ns: u64,
     /// Nanoseconds of collections, of steps too.
     pub collection_ns: u64,
+    /// Nanoseconds that a reading of the clock costs: they are no part of the times.
+    pub reading_ns: f64,
+    /// Nanoseconds in which the thread stood still, so that others ran: no part of the times.
+    pub stood_ns: u64,
     /// The counters after every 1,024 allocations.
     pub samples: Vec<Sample>,
     /// Each collection of a collector that stops the program, if free chunks were to be noted.
     pub collections: Vec<Collected>,
     /// The size of each object in bytes, in order, headers included, if they were to be noted.
     pub sizes: Vec<u32>,
+    /// What a nursery would promote, if that was to be noted.
+    pub promotions: Promotions,
 }
 
 impl Watched {
@@ -122,17 +135,19 @@ pub(crate) struct Watch {
     allocation_ns: f64,
     /// Free bytes when a request was refused last.
     free_before: u64,
+    nursery: Nursery,
     noted: Watched,
 }
 
 impl Watch {
     pub(crate) fn new(meter: Rc<Meter>, how: Watching) -> Self {
         Self {
-            cost_ns: if how.clocked { meter.cost_ns() } else { 0.0 },
+            cost_ns: if how.clocked { meter.cost() } else { 0.0 },
             meter,
             how,
             allocation_ns: 0.0,
             free_before: 0,
+            nursery: Nursery::new(how.nursery),
             noted: Watched::default(),
         }
     }
@@ -146,6 +161,9 @@ impl Watch {
     ) -> Result<Object, Refused> {
         if self.how.clocked {
             return self.timed(heap, world, bytes);
+        }
+        if self.how.nursery > 0 {
+            return self.born(heap, world, bytes);
         }
         if self.how.sizes {
             self.noted.sizes.push(bytes as u32);
@@ -200,6 +218,33 @@ impl Watch {
         found
     }
 
+    /// Allocates an object in the nursery. If there is no room, the nursery is emptied before it is
+    /// full: so a collection frees nothing that it does not know of.
+    fn born(
+        &mut self,
+        heap: &mut dyn Heap,
+        world: &mut World,
+        bytes: usize,
+    ) -> Result<Object, Refused> {
+        if self.nursery.is_full() {
+            self.empty(heap, world);
+        }
+        let found = match heap.alloc_as_is(bytes) {
+            Some(object) => object,
+            None => {
+                self.empty(heap, world);
+                heap.alloc(world, bytes)?
+            }
+        };
+        self.nursery.add(found, bytes as u32);
+        Ok(found)
+    }
+
+    fn empty(&mut self, heap: &mut dyn Heap, world: &mut World) {
+        heap.collect(world);
+        self.nursery.empty(|object| heap.contains(object));
+    }
+
     /// All that was noted.
     pub(crate) fn end(self, heap: &dyn Heap) -> Watched {
         let Did {
@@ -221,6 +266,9 @@ impl Watch {
                 true => (taken as f64 - inside as f64 * self.cost_ns).max(0.0) as u64,
                 false => 0,
             },
+            reading_ns: self.cost_ns,
+            stood_ns: self.meter.log().stood_ns(),
+            promotions: self.nursery.promotions,
             ..self.noted
         }
     }

@@ -9,10 +9,11 @@ use surefit_clients::lists::{Finds, Lists, MERGES};
 use surefit_gc::CompactFit;
 use surefit_vm::{Call, Collecting, Program, Ran, Refusal, Space, least_heap, run};
 
-const CONFORMANCE: [&str; 9] = [
+const CONFORMANCE: [&str; 10] = [
     "Arithmetic",
     "Arrays2",
     "Dispatch",
+    "Entered",
     "Exceptions",
     "Initialisation",
     "Memory",

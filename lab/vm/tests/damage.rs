@@ -31,7 +31,12 @@ fn class(name: &str) -> Vec<u8> {
 
 /// Runs a class alone, for a while.
 fn run_alone(name: &str, bytes: Vec<u8>) -> Result<i32, Refusal> {
-    let program = Program::of_classes(HashMap::from([(name.to_owned(), bytes)]));
+    run_classes(name, HashMap::from([(name.to_owned(), bytes)]))
+}
+
+/// Runs the first of some classes, for a while.
+fn run_classes(name: &str, classes: HashMap<String, Vec<u8>>) -> Result<i32, Refusal> {
+    let program = Program::of_classes(classes);
     let space = Space::Segregated(Lists::usual(Finds::Bitmap, MERGES[2]));
     let call = Call {
         program: &program,
@@ -60,6 +65,23 @@ proptest! {
         }
         let _ = run_alone(MAINS[main], bytes);
     }
+}
+
+/// Code that javac does not write: it enters a monitor, and only drops the object then.
+#[test]
+fn a_thread_leaves_its_monitors_when_it_ends() {
+    const ALOAD_1: u8 = 0x2B;
+    const MONITOREXIT: u8 = 0xC3;
+    const GOTO: u8 = 0xA7;
+    const POP: u8 = 0x57;
+    let name = |of: &str| format!("Entered{of}");
+    let mut holder = class("Entered$Holder");
+    let mut places = holder.windows(3);
+    let at = places.position(|bytes| bytes == [ALOAD_1, MONITOREXIT, GOTO]);
+    holder[at.expect("it leaves the monitor") + 1] = POP;
+    let classes = [(name(""), class("Entered")), (name("$Holder"), holder)];
+    let ran = run_classes("Entered", HashMap::from(classes));
+    assert_eq!(ran.expect("the other thread enters it"), 0);
 }
 
 #[test]

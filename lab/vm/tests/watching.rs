@@ -2,8 +2,12 @@
 
 use std::mem::MaybeUninit;
 
+use surefit_clients::java::Timing;
 use surefit_clients::lists::{Finds, Lists, MERGES};
-use surefit_vm::{Call, Collecting, Measuring, Space, Watched, Watching, measuring, watch};
+use surefit_gc::schedule::{Schedule, least_mutator_ticks};
+use surefit_vm::{
+    Call, Collecting, Measuring, Space, Watched, Watching, clocked, measuring, watch,
+};
 
 fn lists() -> Space {
     Space::Segregated(Lists::usual(Finds::NextHitTable, MERGES[2]))
@@ -108,6 +112,94 @@ fn each_collector_says_what_it_did() {
     for one in [at_once, in_steps, generations] {
         assert!(one.collection_ns > 0 && one.counters.table_updates > 0);
     }
+}
+
+#[test]
+fn a_nursery_promotes_each_object_once_and_lets_it_die_once() {
+    let nursery = 32 << 10;
+    let watching = Watching {
+        nursery,
+        ..Watching::default()
+    };
+    // In the smaller heap there is no room before the nursery is full.
+    let [small, large] = [160 << 10, 1 << 20].map(|bytes| {
+        let found = watched("Raytrace", &["24"], Collecting::AtOnce, watching, bytes);
+        found.expect("there is room").promotions
+    });
+    assert!(small.minors.len() > large.minors.len());
+    for all in [&small, &large] {
+        let (mut serials, mut dead) = (0, std::collections::BTreeSet::new());
+        for minor in &all.minors {
+            for &serial in &minor.dead {
+                assert!(serial < serials && dead.insert(serial));
+            }
+            serials += minor.large.len() + minor.survivors.len();
+            let offsets = minor.survivors.iter().map(|one| one.offset);
+            assert!(offsets.clone().is_sorted());
+            let ends = minor.survivors.iter().map(|one| one.offset + one.bytes);
+            assert!(ends.max() <= Some(all.nursery_bytes as u32));
+        }
+        assert!(all.minors.len() > 10 && all.most_old_bytes > 16 << 10);
+        assert!(
+            all.promoted() > 1000 && 2 * all.promoted() < all.born,
+            "{}",
+            all.promoted()
+        );
+        assert!(all.nursery_bytes < nursery as usize + 4096);
+    }
+}
+
+/// In virtual time: a tick is a unit of the collector's work, or a word that the program allocates,
+/// reads or writes.
+#[test]
+fn pauses_are_the_work_of_the_collector_and_leave_the_rest_to_the_program() {
+    let run = |collecting| {
+        let call = Call {
+            program: measuring(),
+            main: "Raytrace",
+            arguments: &["48".to_owned()],
+            space: &lists(),
+            collecting,
+            steps: u64::MAX,
+        };
+        let mut region = vec![MaybeUninit::uninit(); 320 << 10];
+        let ran = clocked(&call, Timing::Virtual, &mut region).expect("the machine runs it");
+        ran.expect("there is room")
+    };
+    let in_steps = Collecting::InSteps {
+        trigger: 192 << 10,
+        units: 2000,
+    };
+    let (stopped, stepped) = (run(Collecting::Scheduled(Schedule::Whole)), run(in_steps));
+    for ran in [&stopped, &stepped] {
+        let (words, of) = (ran.totals.requested_bytes / 4, ran.stepped.as_ref());
+        let of = of.expect("a collector in steps");
+        let paused: u64 = of.pauses.iter().map(|pause| pause.end - pause.start).sum();
+        assert_eq!(paused, of.steps.work);
+        assert!(
+            of.steps.cycles > 3 && of.ticks - paused > 2 * words,
+            "{:?}",
+            of.steps
+        );
+    }
+    let [stopped, stepped] = [stopped, stepped].map(|ran| ran.stepped.expect("seen"));
+    let longest = |ran: &surefit_clients::java::Ran| {
+        let lengths = ran.pauses.iter().map(|pause| pause.end - pause.start);
+        lengths.max().expect("a pause")
+    };
+    assert_eq!(stepped.steps.forced + stepped.steps.whole, 0);
+    let lengths = [longest(&stepped), longest(&stopped)];
+    assert!(lengths[0] < 5000 && lengths[1] > 10_000, "{lengths:?}");
+    let least = |ran: &surefit_clients::java::Ran| {
+        least_mutator_ticks(&ran.pauses, 0..ran.ticks, 10_000).expect("a longer run")
+    };
+    assert!(
+        least(&stepped) > 1000 && least(&stopped) == 0,
+        "{}",
+        least(&stepped)
+    );
+    let again = run(in_steps).stepped.expect("seen");
+    assert_eq!((again.ticks, again.pauses), (stepped.ticks, stepped.pauses));
 }
 
 #[test]

@@ -9,7 +9,9 @@
 use std::cell::{Cell, RefCell};
 
 use surefit_gc::Clock;
-use surefit_gc::schedule::Pause;
+use surefit_gc::schedule::{Pause, least_mutator_ticks};
+
+use super::stopwatch::Stopwatch;
 
 /// What a tick is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,10 +28,11 @@ pub enum Timing {
 
 /// The clock.
 #[derive(Debug)]
-pub(super) struct Log {
+pub struct Log {
     timing: Timing,
-    /// Virtual ticks, or nanoseconds when the replay began.
+    /// Virtual ticks.
     ticks: Cell<u64>,
+    stopwatch: Stopwatch,
     /// The last reading.
     read: Cell<u64>,
     /// Whether the collector worked since.
@@ -40,14 +43,13 @@ pub(super) struct Log {
 }
 
 impl Log {
-    pub(super) fn new(timing: Timing) -> Self {
-        let ticks = match timing {
-            Timing::Virtual | Timing::Off => 0,
-            Timing::Processor => surefit_os::clock::thread_cpu_ns(),
-        };
+    /// A clock that begins now, for the calling thread.
+    #[must_use]
+    pub fn new(timing: Timing) -> Self {
         Self {
             timing,
-            ticks: Cell::new(ticks),
+            ticks: Cell::new(0),
+            stopwatch: Stopwatch::new(),
             read: Cell::new(0),
             worked: Cell::new(false),
             passed: Cell::new(true),
@@ -57,16 +59,24 @@ impl Log {
 
     /// The program did so much.
     #[inline]
-    pub(super) fn pass(&self, ticks: u64) {
+    pub fn pass(&self, ticks: u64) {
         self.passed.set(true);
         if self.timing == Timing::Virtual {
-            self.ticks.set(self.ticks.get() + ticks);
+            self.ticks.set(self.ticks.get().saturating_add(ticks));
         }
     }
 
-    /// All pauses so far, in order.
-    pub(super) fn pauses(&self) -> Vec<Pause> {
+    /// All pauses so far, in order. Only collectors in steps say that they worked.
+    #[must_use]
+    pub fn pauses(&self) -> Vec<Pause> {
         self.pauses.borrow().clone()
+    }
+
+    /// Nanoseconds in which the thread did not run while [`Timing::Processor`] was read: the wall
+    /// clock counts them, this one does not. 0 for another timing.
+    #[must_use]
+    pub fn stood_ns(&self) -> u64 {
+        self.stopwatch.stood_ns()
     }
 
     fn add(&self, pause: Pause) {
@@ -83,7 +93,7 @@ impl Clock for Log {
     fn now(&self) -> u64 {
         let now = match self.timing {
             Timing::Virtual | Timing::Off => self.ticks.get(),
-            Timing::Processor => surefit_os::clock::thread_cpu_ns() - self.ticks.get(),
+            Timing::Processor => self.stopwatch.now(),
         };
         let read = self.read.replace(now);
         if self.worked.take() {
@@ -95,16 +105,51 @@ impl Clock for Log {
     fn worked(&self, units: u64) {
         self.worked.set(self.timing != Timing::Off);
         if self.timing == Timing::Virtual {
-            self.ticks.set(self.ticks.get() + units);
+            self.ticks.set(self.ticks.get().saturating_add(units));
         }
     }
 }
 
+/// Windows of [`utilisation`] in nanoseconds: 0.1 to 100 ms.
+pub const WINDOWS_NS: [u64; 7] = [
+    100_000,
+    300_000,
+    1_000_000,
+    3_000_000,
+    10_000_000,
+    30_000_000,
+    100_000_000,
+];
+
+/// For each of [`WINDOWS_NS`], the least share of such a window that the program had; `None` if the
+/// run was shorter. O(pauses) for each.
+///
+/// # Panics
+/// If the pauses are not in order, or overlap.
+#[must_use]
+pub fn utilisation(pauses: &[Pause], run_ns: u64) -> [Option<f64>; WINDOWS_NS.len()] {
+    WINDOWS_NS.map(|window| {
+        let least = least_mutator_ticks(pauses, 0..run_ns, window)?;
+        Some(least as f64 / window as f64)
+    })
+}
+
 #[cfg(test)]
+#[expect(
+    clippy::single_range_in_vec_init,
+    reason = "a list of one pause, not of its ticks"
+)]
 mod tests {
     use surefit_gc::Clock;
 
-    use super::{Log, Timing};
+    use super::{Log, Timing, utilisation};
+
+    #[test]
+    fn a_window_as_long_as_a_pause_may_leave_nothing() {
+        let shares = utilisation(&[50_000..200_000], 1_000_000);
+        assert_eq!(shares[..3], [Some(0.0), Some(0.5), Some(0.85)]);
+        assert_eq!(shares[3..], [None; 4]);
+    }
 
     #[test]
     fn work_between_two_readings_is_a_pause_and_more_of_it_extends_the_pause() {

@@ -28,6 +28,7 @@
 //! | `heap` | what the program needs of any collector |
 //! | `scheduled` | one replay on the collector that works in steps, under a schedule |
 //! | `log` | its clock, which notes when the collector worked |
+//! | `stopwatch` | the processor time of a thread, for about the cost of a wall clock |
 //!
 //! # Departures
 //! Thread stacks are not objects here; what they refer to is among the recorded roots. References
@@ -49,17 +50,18 @@ mod replay;
 mod roots;
 mod scheduled;
 mod space;
+mod stopwatch;
 
 #[cfg(test)]
 mod tests;
 
 pub use clock::Clocking;
-pub use log::Timing;
+pub use log::{Log, Timing, WINDOWS_NS, utilisation};
 pub use min_heap::{MinHeap, least_heap, min_heap};
 pub use outcome::{Collected, FirstFreed, Moves, Outcome, Sample, Stopped, Times, completed};
 pub use program::Program;
 pub use replay::Options;
-pub use scheduled::{Floating, Ran, Scheduled, Stepped};
+pub use scheduled::{Floating, Ran, Requests, Scheduled, Stepped};
 pub use space::Space;
 
 pub use crate::lists::{Finds, Lists};

@@ -12,9 +12,12 @@
 use std::mem::MaybeUninit;
 
 use surefit_compact::Config;
+use surefit_core::Refused;
 use surefit_freelist::{Bitmap, Immediate, Segregated, Tree};
 use surefit_gc::schedule::{Amount, Paced, Pause, Schedule};
-use surefit_gc::{Clock as _, Collector, FreeList, Incremental, Object, Settings, Steps, Stepwise};
+use surefit_gc::{
+    Client, Clock, Collector, Cycle, FreeList, Incremental, Object, Settings, Steps, Stepwise,
+};
 use surefit_trace::graph;
 
 use super::heap::Heap;
@@ -66,6 +69,10 @@ pub struct Ran {
     pub room: Option<Amount>,
     /// What the program's largest object occupies.
     pub largest: Amount,
+    /// The most bytes of objects that lived at the end of a cycle.
+    pub most_kept: usize,
+    /// Bytes of all objects that the program asked for.
+    pub requested_bytes: u64,
     /// Floating garbage; nothing, if it was not measured.
     pub floating: Floating,
 }
@@ -124,9 +131,7 @@ fn run<'m, S: Stepwise>(
             log,
         },
         mutator: Mutator::new(program.last_id),
-        room: None,
-        largest: Amount::default(),
-        largest_cycle: 0,
+        requests: Requests::default(),
         floating: how.floating.then(Floating::default),
     };
     replay.begin()?;
@@ -139,9 +144,7 @@ fn run<'m, S: Stepwise>(
 struct Replay<'m, S> {
     gc: Metered<'m, S>,
     mutator: Mutator,
-    room: Option<Amount>,
-    largest: Amount,
-    largest_cycle: u64,
+    requests: Requests,
     /// Absent if it is not measured.
     floating: Option<Floating>,
 }
@@ -178,44 +181,80 @@ impl<S: Stepwise> Replay<'_, S> {
     }
 
     fn alloc(&mut self, bytes: usize) -> Option<Object> {
-        let gc = &mut self.gc.gc;
+        let (gc, mutator) = (&mut self.gc.gc, &mut self.mutator);
+        let object = self.requests.alloc(gc, mutator, bytes).ok()?;
+        if let (Some(floating), Some(cycle)) = (&mut self.floating, self.requests.ended) {
+            let reached = mutator.reached_bytes(gc);
+            floating.add(cycle.live_bytes as u64, reached);
+        }
+        Some(object)
+    }
+
+    fn end(self) -> Ran {
+        let ran = self.requests.ran(&self.gc.gc, self.gc.log);
+        Ran {
+            floating: self.floating.unwrap_or_default(),
+            ..ran
+        }
+    }
+}
+
+/// What requests show of a heap whose collector works in steps.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Requests {
+    /// The cycle that ended in the last one.
+    ended: Option<Cycle>,
+    room: Option<Amount>,
+    largest: Amount,
+    largest_cycle: u64,
+    most_kept: usize,
+}
+
+impl Requests {
+    /// Allocates an object of so many bytes, and notes what that shows.
+    ///
+    /// # Errors
+    /// There is no room.
+    #[inline]
+    pub fn alloc<S: Stepwise, K: Clock>(
+        &mut self,
+        gc: &mut Incremental<'_, S, K>,
+        client: &mut impl Client<S>,
+        bytes: usize,
+    ) -> Result<Object, Refused> {
         let (before, full, cycles) = (gc.occupied(), full(gc.steps()), gc.steps().cycles);
-        let object = gc.alloc(&mut self.mutator, bytes).ok()?;
-        let ended = gc.last().filter(|_| gc.steps().cycles > cycles);
-        if let Some(cycle) = ended {
+        let object = gc.alloc(client, bytes)?;
+        self.ended = gc.last().filter(|_| gc.steps().cycles > cycles).copied();
+        if let Some(cycle) = &self.ended {
             self.largest_cycle = self.largest_cycle.max(cycle.work);
-            if let Some(floating) = &mut self.floating {
-                let reached = self.mutator.reached_bytes(gc);
-                floating.add(cycle.live_bytes as u64, reached);
-            }
+            self.most_kept = self.most_kept.max(cycle.live_bytes);
         }
         if full < self::full(gc.steps()) {
             let least = self.room.filter(|room| room.bytes <= before.bytes);
             self.room = least.or(Some(before));
         } else if gc.occupied().bytes > before.bytes {
             let cost = gc.occupied().minus(before);
-            self.largest = if cost.bytes > self.largest.bytes {
-                cost
-            } else {
-                self.largest
-            };
+            if cost.bytes > self.largest.bytes {
+                self.largest = cost;
+            }
         }
-        Some(object)
+        Ok(object)
     }
 
-    fn end(self) -> Ran {
-        let gc = self.gc.gc;
-        let ticks = self.gc.log.now();
+    /// All that is known of the run at its end.
+    pub fn ran<S: Stepwise, K: Clock>(&self, gc: &Incremental<'_, S, K>, log: &Log) -> Ran {
         Ran {
-            ticks,
-            pauses: self.gc.log.pauses(),
+            ticks: log.now(),
+            pauses: log.pauses(),
             steps: *gc.steps(),
             paced: *gc.paced(),
             most_excess: gc.most_excess(),
             largest_cycle: self.largest_cycle,
             room: self.room,
             largest: self.largest,
-            floating: self.floating.unwrap_or_default(),
+            most_kept: self.most_kept,
+            requested_bytes: gc.totals().requested_bytes,
+            floating: Floating::default(),
         }
     }
 }

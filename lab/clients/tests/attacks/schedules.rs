@@ -2,9 +2,13 @@
 
 use std::mem::MaybeUninit;
 
-use surefit_clients::java::{Scheduled, Stepped, Timing, least_heap};
-use surefit_gc::CompactFit;
+use surefit_clients::java::{Log, Requests, Scheduled, Stepped, Timing, least_heap, utilisation};
+use surefit_freelist::TwoLevel;
 use surefit_gc::schedule::{Amount, ByTime, ByWork, Quanta, Schedule};
+use surefit_gc::{
+    Client, Clock as _, Collector, CompactFit, Edges, FreeList, Incremental, Scanned, Settings,
+    Space,
+};
 
 use super::{program, recorded};
 
@@ -74,4 +78,52 @@ fn a_replay_under_any_schedule_ends_in_a_region_of_any_length() {
         }
     }
     assert!(completed > 30, "{completed}");
+}
+
+#[test]
+fn a_log_takes_ticks_of_any_number() {
+    for timing in [Timing::Virtual, Timing::Off, Timing::Processor] {
+        let log = Log::new(timing);
+        for ticks in [u64::MAX, 1, u64::MAX] {
+            log.pass(ticks);
+            let before = log.now();
+            log.worked(ticks);
+            assert!(log.now() >= before);
+        }
+        let shares = utilisation(&log.pauses(), log.now());
+        assert!(shares.into_iter().flatten().all(|share| share <= 1.0));
+        assert!(timing == Timing::Processor || log.stood_ns() == 0);
+    }
+    assert_eq!(utilisation(&[0..0, 3..u64::MAX], u64::MAX)[0], Some(0.0));
+    let disordered = std::panic::catch_unwind(|| utilisation(&[5..9, 3..4], u64::MAX));
+    assert!(disordered.is_err());
+}
+
+/// It has no roots.
+struct Nobody;
+
+impl<S: Space> Client<S> for Nobody {
+    fn roots(&mut self, _edges: &mut Edges<'_>) {}
+    fn scan(&mut self, _object: &Scanned<'_, S>, _from: u32, _edges: &mut Edges<'_>) {}
+}
+
+#[test]
+fn requests_of_two_collectors_may_be_mixed() {
+    let mut regions = [(); 2].map(|()| vec![MaybeUninit::uninit(); 1 << 14]);
+    let log = Log::new(Timing::Virtual);
+    let mut collectors = regions.each_mut().map(|region| {
+        let gc = Collector::<FreeList<'_, TwoLevel>>::new(region, Settings::default());
+        Incremental::over(gc.expect("room").with_clock(&log))
+    });
+    let mut requests = Requests::default();
+    let mut refused = 0;
+    for nth in 0..2000 {
+        for bytes in [12, 400, 0, usize::MAX] {
+            let gc = &mut collectors[nth % 2];
+            refused += u32::from(requests.alloc(gc, &mut Nobody, bytes).is_err());
+        }
+    }
+    assert_eq!(refused, 2000);
+    let ran = requests.ran(&collectors[0], &Log::new(Timing::Off));
+    assert!(ran.steps.cycles > 0 && ran.largest_cycle > 0 && ran.ticks == 0);
 }

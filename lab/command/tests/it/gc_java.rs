@@ -51,6 +51,46 @@ fn a_heap_may_be_a_multiple_of_the_smallest() {
     assert_eq!(document["was_full"], false);
 }
 
+/// Of a collector in steps, by what is counted: a step works for what it is offered, 1,024 units
+/// after 4 KiB, and an object or a stride of references more.
+#[test]
+fn a_collector_in_steps_says_how_it_stopped_the_program() {
+    let run = |collect| {
+        let output = java(&[
+            "--main",
+            "Raytrace",
+            "--space",
+            "tlsf",
+            "--collect",
+            collect,
+            "--heap",
+            "512K",
+            "--format",
+            "json",
+            "--",
+            "24",
+        ]);
+        let document: serde_json::Value = serde_json::from_slice(&output.stderr).expect("JSON");
+        document
+    };
+    let document = run("steps");
+    let pauses = &document["pauses"];
+    let number = |key: &str| pauses[key].as_u64().expect("a number");
+    assert!(document["collections"].as_u64() > Some(3), "{document}");
+    assert!(number("count") > document["collections"].as_u64().expect("a number"));
+    assert!(
+        (1024..1200).contains(&number("largest_step_units")),
+        "{pauses}"
+    );
+    assert!(
+        number("largest_roots_units") > 10 && number("forced") == 0,
+        "{pauses}"
+    );
+    assert!(number("longest_ns") >= number("p99_ns") / 2);
+    assert_eq!(run("steps")["pauses"]["count"], pauses["count"]);
+    assert!(run("full")["pauses"].is_null());
+}
+
 #[test]
 fn what_cannot_run_is_one_line() {
     assert!(error_line(&java(&[]), 2).contains("add --main CLASS"));

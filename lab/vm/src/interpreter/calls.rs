@@ -384,6 +384,9 @@ impl Vm<'_> {
             }
         }
         self.call(method)?;
+        if self.waits() {
+            self.turn()?;
+        }
         self.run()
     }
 

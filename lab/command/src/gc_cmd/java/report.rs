@@ -3,6 +3,8 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use surefit_clients::java::{Ran as Stepped, WINDOWS_NS, utilisation};
+use surefit_gc::schedule::Pauses;
 use surefit_vm::{Least, Ran};
 
 use surefit_measure::output::grouped;
@@ -55,7 +57,7 @@ pub(crate) struct Document {
     freed_objects: u64,
     /// Headers that sweeps read.
     swept_headers: u64,
-    /// Time of marking.
+    /// Time of marking: processor time of the thread, as all times.
     mark_ns: u64,
     /// Time of sweeping.
     sweep_ns: u64,
@@ -67,6 +69,79 @@ pub(crate) struct Document {
     splits: u64,
     /// Chunks that were merged with a free neighbour.
     merges: u64,
+    /// How a collector in steps stopped the program; absent for other collectors.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pauses: Option<Stops>,
+}
+
+/// How a collector in steps stopped the program.
+#[derive(Debug, JsonSchema, Serialize)]
+struct Stops {
+    /// How often. Work between which the program did nothing is one pause.
+    count: u64,
+    /// The longest.
+    longest_ns: u64,
+    /// 99 of 100 are at most as long: at most a quarter too large.
+    p99_ns: u64,
+    /// The most units of work of a step, except the roots.
+    largest_step_units: u64,
+    /// The most units of work of the roots of a cycle.
+    largest_roots_units: u64,
+    /// Requests that found no room, so that a cycle was finished, or run, at once.
+    forced: u64,
+    /// The least share of a window that the program had; shorter windows than the run only.
+    utilisation: Vec<Share>,
+}
+
+/// The least share of all windows of one length that the program had.
+#[derive(Debug, JsonSchema, Serialize)]
+struct Share {
+    window_ns: u64,
+    least: f64,
+}
+
+impl Stops {
+    fn of(stepped: &Stepped) -> Self {
+        let mut pauses = Pauses::new();
+        let lengths = stepped.pauses.iter().map(|pause| pause.end - pause.start);
+        lengths.for_each(|ns| pauses.add(ns));
+        let shares = utilisation(&stepped.pauses, stepped.ticks);
+        let shares = WINDOWS_NS.into_iter().zip(shares);
+        let shares = shares.filter_map(|(window_ns, least)| {
+            let least = least?;
+            Some(Share { window_ns, least })
+        });
+        Self {
+            count: pauses.count(),
+            longest_ns: pauses.longest(),
+            p99_ns: pauses.at_most(99, 100),
+            largest_step_units: stepped.steps.largest_step,
+            largest_roots_units: stepped.steps.largest_roots,
+            forced: stepped.steps.forced + stepped.steps.whole,
+            utilisation: shares.collect(),
+        }
+    }
+
+    fn text(&self) -> String {
+        let us = |ns: u64| ns as f64 / 1e3;
+        let shares = self.utilisation.iter().map(|share| {
+            let (ms, percent) = (share.window_ns as f64 / 1e6, 100.0 * share.least);
+            format!("{percent:.0} % of {ms} ms")
+        });
+        let shares: Vec<String> = shares.collect();
+        format!(
+            "pauses:      {}, longest {:.0} us, 99 % at most {:.0} us; {} forced\n\
+             steps:       at most {} units of work, {} for roots\n\
+             program:     at least {}\n",
+            grouped(self.count),
+            us(self.longest_ns),
+            us(self.p99_ns),
+            grouped(self.forced),
+            grouped(self.largest_step_units),
+            grouped(self.largest_roots_units),
+            shares.join(", "),
+        )
+    }
 }
 
 impl Document {
@@ -95,6 +170,7 @@ impl Document {
             table_updates: counters.table_updates,
             splits: counters.splits,
             merges: counters.merges,
+            pauses: ran.stepped.as_ref().map(Stops::of),
         }
     }
 
@@ -107,11 +183,13 @@ impl Document {
                 self.heap_bytes as f64 / bytes as f64
             )
         });
+        let pauses = self.pauses.as_ref().map_or_else(String::new, Stops::text);
         format!(
             "surefit gc java: {} of {} on {}, heap {} B{smallest}\n\
              requested:   {} objects of {} B; {} classes\n\
              collections: {}, {:.1} ms of marking {} objects, {:.1} ms of sweeping {}\n\
-             lists:       {} visits, {} table updates, {} splits, {} merges\n",
+             lists:       {} visits, {} table updates, {} splits, {} merges\n\
+             {pauses}",
             self.main,
             self.file,
             self.space,
@@ -134,8 +212,36 @@ impl Document {
 
 #[cfg(test)]
 mod tests {
+    use surefit_clients::java::Ran as Stepped;
+
+    use super::Stops;
+
     #[test]
     fn the_committed_schema_is_that_of_the_type() {
         surefit_measure::schema::is_committed::<super::Document>("gc-java.json");
+    }
+
+    #[test]
+    fn pauses_leave_a_program_its_least_share_of_each_window_that_the_run_has() {
+        let stops = Stops::of(&Stepped {
+            ticks: 1_000_000,
+            pauses: vec![50_000..200_000, 400_000..410_000],
+            steps: Default::default(),
+            paced: Default::default(),
+            most_excess: 0,
+            largest_cycle: 0,
+            room: None,
+            largest: Default::default(),
+            most_kept: 0,
+            requested_bytes: 0,
+            floating: Default::default(),
+        });
+        let text = stops.text();
+        assert!(
+            text.starts_with("pauses:      2, longest 150 us, 99 % at most "),
+            "{text}"
+        );
+        let program = "program:     at least 0 % of 0.1 ms, 50 % of 0.3 ms, 84 % of 1 ms\n";
+        assert!(text.ends_with(program), "{text}");
     }
 }

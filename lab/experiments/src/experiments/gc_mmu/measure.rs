@@ -214,6 +214,8 @@ pub(super) mod tests {
             largest_cycle: 1000,
             room: None,
             largest: Default::default(),
+            most_kept: 900,
+            requested_bytes: 400_000,
             floating: Default::default(),
         }
     }
