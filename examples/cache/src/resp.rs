@@ -23,6 +23,15 @@ impl Limits {
         bytes: 64 << 20,
         reply: 256 << 20,
     };
+
+    /// Of a client that has not said the password yet: 10 arguments and 16 KiB, if these are fewer.
+    pub(crate) fn of_a_stranger(&self) -> Self {
+        Self {
+            arguments: self.arguments.min(10),
+            bytes: self.bytes.min(16 << 10),
+            reply: self.reply,
+        }
+    }
 }
 
 /// The longest line: a request of words, or the head of an array or of a bulk string.

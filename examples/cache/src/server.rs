@@ -246,8 +246,14 @@ impl Connection {
     ) -> io::Result<usize> {
         let mut start = 0;
         self.client.reply.most = limits.reply;
+        let stranger = limits.of_a_stranger();
         while !self.client.is_closing {
-            let (complete, malformed) = self.read_ahead(&bytes[start..], limits);
+            // A stranger may be known after the next request.
+            let (limits, ahead) = match cache.knows(&self.client) {
+                true => (limits, AHEAD),
+                false => (&stranger, 1),
+            };
+            let (complete, malformed) = self.read_ahead(&bytes[start..], limits, ahead);
             look_ahead(cache, &self.requests[..complete], &bytes[start..]);
             for request in &self.requests[..complete] {
                 let own = &bytes[start..start + request.end()];
@@ -271,7 +277,7 @@ impl Connection {
                 self.client.reply.error(&text);
                 self.client.is_closing = true;
             }
-            if complete < AHEAD {
+            if complete < ahead {
                 break;
             }
         }
@@ -279,18 +285,23 @@ impl Connection {
         Ok(start)
     }
 
-    /// Reads requests as long as they are complete: how many there are, and why the bytes behind
-    /// them are none.
-    fn read_ahead(&mut self, bytes: &[u8], limits: &Limits) -> (usize, Option<Malformed>) {
+    /// Reads at most so many requests as long as they are complete: how many there are, and why the
+    /// bytes behind them are none.
+    fn read_ahead(
+        &mut self,
+        bytes: &[u8],
+        limits: &Limits,
+        most: usize,
+    ) -> (usize, Option<Malformed>) {
         let mut start = 0;
-        for (number, request) in self.requests.iter_mut().enumerate() {
+        for (number, request) in self.requests[..most].iter_mut().enumerate() {
             match request.read(&bytes[start..], limits) {
                 Ok(Some(len)) => start += len,
                 Ok(None) => return (number, None),
                 Err(malformed) => return (number, Some(malformed)),
             }
         }
-        (AHEAD, None)
+        (most, None)
     }
 }
 

@@ -72,6 +72,11 @@ impl<S: Store> Cache<S> {
         ("QUIT", 1, ANY, server::quit),
     ];
 
+    /// Whether a client may do all: there is no password, or it has said it.
+    pub(crate) fn knows(&self, client: &Client) -> bool {
+        self.password.is_none() || client.is_known
+    }
+
     /// Executes a command at a time in milliseconds, and appends what is answered. A request
     /// without words is not answered.
     pub fn execute(&self, client: &mut Client, now: u64, words: &[&[u8]]) {
@@ -90,7 +95,7 @@ impl<S: Store> Cache<S> {
             return client.reply.error(&text);
         }
         let is_open = matches!(*name, "AUTH" | "HELLO" | "QUIT");
-        if self.password.is_some() && !client.is_known && !is_open {
+        if !self.knows(client) && !is_open {
             return client.reply.error("NOAUTH Authentication required.");
         }
         let mut call = Call {

@@ -259,6 +259,21 @@ fn a_password_is_asked_for() {
     assert_eq!(other.say("GET a"), "_");
 }
 
+#[test]
+fn a_stranger_sends_no_long_requests() {
+    let mut session = Session::new(packed(1));
+    session.limits.bytes = 1 << 20;
+    session.cache.password = Some("secret".into());
+    let long = format!("*3\r\n$3\r\nSET\r\n$1\r\na\r\n$20000\r\n{:0>20000}\r\n", 1);
+    let known = format!("AUTH secret\r\n{long}");
+    assert_eq!(session.raw(known.as_bytes()), b"+OK\r\n+OK\r\n");
+    let mut other = Session::new(packed(1));
+    other.limits.bytes = 1 << 20;
+    other.cache.password = Some("secret".into());
+    let reply = other.raw(&long.as_bytes()[..40]);
+    assert!(reply.starts_with(b"-ERR Protocol error"), "{reply:?}");
+}
+
 const MALFORMED: &[(&[u8], &str)] = &[
     (b"*1\r\n:4\r\n", "-ERR Protocol error: expected '$'\r\n"),
     (b"*x\r\n", "-ERR Protocol error: not a number\r\n"),

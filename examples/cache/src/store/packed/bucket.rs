@@ -25,7 +25,7 @@ use crate::store::Kind;
 pub(super) const MOST: usize = PIECE;
 
 /// The most bytes of a key and a text that lie in a body.
-const MOST_INSIDE: usize = 1000;
+pub(super) const MOST_INSIDE: usize = 1000;
 
 /// Bytes of a bucket that are left for deadlines.
 const LEFT: usize = 256;

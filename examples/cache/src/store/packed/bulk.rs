@@ -76,7 +76,8 @@ impl Bucket {
     /// # Errors
     /// If there is no room. No record has moved to another bucket.
     pub(super) fn merge(&mut self, heap: &mut Heap, other: &mut Self) -> Result<(), Refused> {
-        while self.bytes.len() + other.bytes.len() > MOST {
+        // There is one count then.
+        while self.bytes.len() + other.bytes.len() > MOST + COUNT {
             let (larger, smaller) = match self.bytes.len() >= other.bytes.len() {
                 true => (&mut *self, &mut *other),
                 false => (&mut *other, &mut *self),

@@ -5,7 +5,7 @@ use std::hint::black_box;
 use surefit_collections::{ByteString, Release};
 use surefit_core::Refused;
 
-use super::bucket::Value;
+use super::bucket::{MOST_INSIDE, Value};
 use super::outside::{Body, Fields, Heap, Outside, Values};
 use super::table::Table;
 use super::{Found, LEAST_LIMIT, Packed, soft};
@@ -290,8 +290,10 @@ impl Store for Packed {
             return Err(Error::LongKey);
         }
         let len = self.len_of(now, key, Kind::Text)?;
+        // A longer one lies outside already, and stays where it is.
+        let moved = if len > MOST_INSIDE { 0 } else { len };
         let hash = self.seed.of(key);
-        self.fit(now, hash, key.len() + len + more.len() + EXTRA, |it| {
+        self.fit(now, hash, key.len() + moved + more.len() + EXTRA, |it| {
             it.append_text(now, hash, key, more)
         })
     }

@@ -33,13 +33,13 @@ use surefit_core::Refused;
 use self::bucket::{Bucket, MOST};
 use self::hash::Seeded;
 use self::head::{At, Head};
-use self::outside::Heap;
+use self::outside::{Body, Heap};
 use self::table::Table;
 use super::{Error, Figures};
 
-/// Sizes of page-blocks: from 600 bytes on all that a page holds another number of, because most of
-/// a shard is buckets; below, where little is, only about four in each power of two. Each size may
-/// have a page that is not full, which is much in a small shard.
+/// Sizes of page-blocks: from 600 bytes on nearly all that a page holds another number of, because
+/// most of a shard is buckets; below, where little is, only about four in each power of two. Each
+/// size may have a page that is not full, which is much in a small shard.
 const SIZES: &[u32] = &[
     16, 24, 32, 40, 48, 64, 80, 96, 128, 160, 192, 224, 256, 320, 384, 448, 536, 600, 648, 704,
     768, 808, 856, 904, 952, 1016, 1072, 1152, 1248, 1360, 1472, 1632, 1808, 2048, 2336, 2720,
@@ -71,6 +71,9 @@ const CALLS: u32 = 8;
 
 /// Buckets in which a tick searches for expired records.
 const STEP: usize = 64;
+
+/// Fields and values in expired records from which on it searches no more.
+const MANY: usize = 4096;
 
 /// A shard on surefit's heap.
 pub struct Packed {
@@ -220,7 +223,7 @@ impl Packed {
     /// If the heap has no room. Nothing has changed.
     fn relieve(&mut self, now: u64, hash: u32) -> Result<bool, Refused> {
         let number = self.table.home(hash);
-        if self.expire_in(number, now) > 0 {
+        if self.expire_in(number, now, usize::MAX).0 > 0 {
             return Ok(true);
         }
         let bucket = |bucket: &mut Bucket, heap: &mut _| bucket.move_outside(heap);
@@ -278,33 +281,44 @@ impl Packed {
 
     // ---- deadlines -----------------------------------------------------------------------------
 
-    /// Removes the expired records of a few buckets; whether they were a quarter of what is there.
+    /// Removes the expired records of a few buckets; whether they were a quarter of what is there,
+    /// or had too many fields and values to look further.
     fn expire_some(&mut self, now: u64) -> bool {
-        let (mut seen, mut expired) = (0, 0);
+        let (mut seen, mut expired, mut freed) = (0, 0, 0);
         for _ in 0..STEP.min(self.table.len()) {
             if self.expire_hand >= self.table.len() {
                 self.expire_hand = 0;
             }
             let number = self.expire_hand;
             seen += self.table.bucket(&self.heap, number).len(&self.heap);
-            expired += self.expire_in(number, now);
-            self.expire_hand += 1;
+            let (records, elements) = self.expire_in(number, now, MANY - freed);
+            (expired, freed) = (expired + records, freed + elements);
             self.table.balance(&mut self.heap);
+            if freed >= MANY {
+                return true;
+            }
+            self.expire_hand += 1;
         }
         expired * 4 > seen
     }
 
-    /// Removes the expired records of a bucket; returns how many there were.
-    fn expire_in(&mut self, number: usize, now: u64) -> usize {
-        let mut expired = 0;
-        while let Some(at) = self.expired_in(number, now) {
-            self.table.with(&mut self.heap, number, |bucket, heap| {
-                bucket.remove(heap, &at)
+    /// Removes the expired records of a bucket until they had `most` fields and values; returns how
+    /// many records and how many of these there were.
+    fn expire_in(&mut self, number: usize, now: u64, most: usize) -> (usize, usize) {
+        let (mut expired, mut freed) = (0, 0);
+        while freed < most {
+            let Some(at) = self.expired_in(number, now) else {
+                break;
+            };
+            freed += self.table.with(&mut self.heap, number, |bucket, heap| {
+                let elements = bucket.body(heap, &at).map_or(0, Body::len);
+                bucket.remove(heap, &at);
+                elements
             });
             expired += 1;
         }
         self.expired += expired as u64;
-        expired
+        (expired, freed)
     }
 
     fn expired_in(&self, number: usize, now: u64) -> Option<At> {

@@ -104,10 +104,13 @@ impl Table {
     pub(super) fn balance(&mut self, heap: &mut Heap) {
         if self.weight > self.len() * HEAVY {
             let _ = self.split(heap);
+            return;
         }
-        // More than one, because one that is refused holds up those behind it.
+        // More than one, because one that is refused holds up those behind it. Few buckets could be
+        // too light, and too heavy after a merge.
         for _ in 0..MERGES {
-            let is_light = self.len() > 1 && self.weight < self.len() * LIGHT;
+            let (len, fewer) = (self.len(), self.len() - 1);
+            let is_light = len > 1 && self.weight < len * LIGHT && self.weight <= fewer * HEAVY;
             if !is_light || self.merge(heap).is_err() {
                 break;
             }

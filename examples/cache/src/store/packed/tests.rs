@@ -5,7 +5,7 @@ use surefit_collections::Release;
 use super::bucket::{Bucket, MOST, Value};
 use super::head::DEADLINE;
 use super::{Packed, Seeded};
-use crate::store::{Expiry, Kind, Store};
+use crate::store::{End, Expiry, Kind, Store};
 
 fn shard() -> Packed {
     Packed::new(8 << 20, 64 << 20, 1).expect("a shard")
@@ -170,4 +170,63 @@ fn a_scan_of_long_keys_ends_within_a_bucket() {
     seen.sort();
     keys.sort();
     assert!(seen == keys, "each key is passed once");
+}
+
+#[test]
+fn an_append_to_a_long_text_makes_room_for_what_is_new() {
+    let mut shard = shard();
+    let long = vec![7; 3 << 20];
+    shard.set(0, b"long", &long, Expiry::Never).expect("fits");
+    for number in 0..200 {
+        let key = format!("key:{number}");
+        let set = shard.set(0, key.as_bytes(), &[1; 10_000], Expiry::Never);
+        set.expect("fits");
+    }
+    let before = shard.figures();
+    assert_eq!(before.evicted, 0);
+    assert_eq!(
+        shard.append(0, b"long", b"x").expect("fits"),
+        long.len() + 1
+    );
+    assert_eq!(shard.figures().evicted, 0);
+}
+
+#[test]
+fn a_tick_frees_only_so_many_values() {
+    let mut shard = shard();
+    let (lists, values) = (40, 500);
+    for list in 0..lists {
+        let key = format!("list:{list}");
+        for value in 0..values {
+            let pushed = shard.push(0, key.as_bytes(), End::Back, &[value as u8; 8]);
+            pushed.expect("fits");
+        }
+        shard
+            .set_deadline(0, key.as_bytes(), Some(5))
+            .expect("fits");
+    }
+    let (mut ticks, mut left) = (0, lists);
+    while shard.tick(10) {
+        ticks += 1;
+        let records = shard.figures().keys;
+        assert!(
+            (left - records) * values < super::MANY + values,
+            "{left}, {records}"
+        );
+        left = records;
+    }
+    assert_eq!(shard.figures().keys, 0);
+    assert!(ticks >= lists * values / (super::MANY + values), "{ticks}");
+}
+
+#[test]
+fn what_is_split_is_not_merged_at_once() {
+    let mut shard = shard();
+    for number in 0..16 {
+        let key = format!("key:{number}");
+        let set = shard.set(0, key.as_bytes(), &[1; 100], Expiry::Never);
+        set.expect("fits");
+    }
+    // Too much for one bucket, and little for two.
+    assert_eq!(shard.table.len(), 2);
 }
