@@ -1,33 +1,32 @@
 //! The thesis's lists under a collector, in the same run: what the table gains where a sweep frees.
 //!
 //! ```text
-//! program      a recorded Java program, whole, quick or not: a part of it is another program
+//! program      the ray tracer on the Java machine
 //! system       the thesis's: one heap, and a last list that is searched from end to end
-//! heap         the first of a few multiples of what lives most in which deferred and immediate complete
+//! heap         twice the smallest in which it completes with deferred coalescing
 //! gain         time of heap management with the walk ÷ with the table, interleaved rounds
 //! ```
-//! A policy that does not complete in that heap, or never collects there, has no gain. In larger
-//! heaps less is collected: so no other heap is tried.
-
-use std::path::Path;
+//! A policy that does not complete in that heap, or never collects there, has no gain.
 
 use anyhow::{Context, Result};
-use surefit_clients::java::{Clocking, Options, Outcome, Program, completed};
+use surefit_clients::java::Finds;
 use surefit_freelist::When;
-use surefit_os::Reservation;
+use surefit_vm::{Watched, Watching};
 
-use crate::shared::merges::MERGES;
-use crate::shared::thesis::systems::{System, THESIS};
-use surefit_measure::collector::graphs;
+use super::merges::MERGES;
+use super::thesis::heaps::{outcome, smallest};
+use super::thesis::java;
+use super::thesis::systems::{System, THESIS};
+use crate::kit::Request;
 use surefit_measure::results::Ratio;
 
 /// The program.
-const PROGRAM: &str = "bundled:raytrace";
+const PROGRAM: &str = "Raytrace";
 
-/// The heaps that are tried, in multiples of the bytes that live most.
-const HEAPS: [f64; 5] = [1.5, 2.0, 3.0, 4.0, 6.0];
+/// The heap, in multiples of the smallest.
+const HEAP: f64 = 2.0;
 
-/// More rounds say no more: a replay is longer than a trace's.
+/// More rounds say no more: a run is longer than a trace's.
 const MOST_ROUNDS: u32 = 5;
 
 /// The table's gain under a collector.
@@ -35,93 +34,70 @@ const MOST_ROUNDS: u32 = 5;
 pub(crate) struct Gains {
     /// The program.
     pub(crate) program: String,
-    /// The heap, in multiples of the bytes that live most.
+    /// The heap, in multiples of the smallest.
     pub(crate) heap: f64,
     /// The fewest collections of a system that collects.
-    pub(crate) collections: usize,
+    pub(crate) collections: u64,
     /// Time of the walk ÷ time of the table, policy by policy.
     pub(crate) gains: Vec<(When, Ratio)>,
 }
 
-/// Replays the program on the lists of each policy with the walk and with the table; `None` if no
-/// heap serves deferred and immediate, or nothing is collected.
+/// Runs the program on the lists of each policy with the walk and with the table; `None` if nothing
+/// is collected.
 ///
 /// # Errors
-/// No memory; the recording cannot be read.
-pub(crate) fn gains(rounds: u32) -> Result<Option<Gains>> {
-    let program = Program::read(|| graphs::open(Path::new(PROGRAM)));
-    let program = program.context(PROGRAM)?;
-    for heap in HEAPS {
-        let bytes = (program.most_live().bytes as f64 * heap) as usize;
-        let mut region = Reservation::new(bytes)?;
-        region.fault_in();
-        let mut replay = |system| replayed(&program, &mut region, system);
-        // the first round, not timed against the others, says which policies the heap serves
-        let mut served = Vec::new();
-        for merges in MERGES {
-            let both = THESIS.map(|finds| replay(System::thesis(merges, finds)));
-            if let [Some(walk), Some(table)] = both {
-                let collections = walk.collections.len().min(table.collections.len());
-                served.push((merges, collections));
+/// No memory.
+pub(crate) fn gains(request: &Request, rounds: u32) -> Result<Option<Gains>> {
+    let programs = java::all(request).into_iter();
+    let java = programs.into_iter().find(|java| java.name == PROGRAM);
+    let java = java.context(PROGRAM)?;
+    let least = smallest(&java, System::thesis(When::Deferred, Finds::NextHitTable))?;
+    let bytes = (HEAP * least as f64) as usize;
+    let clocked = Watching {
+        clocked: true,
+        ..Watching::default()
+    };
+    let mut all = MERGES.map(|merges| (merges, Vec::new()));
+    let mut collections = None;
+    for _ in 0..rounds.clamp(1, MOST_ROUNDS) {
+        for (merges, ratios) in &mut all {
+            let run = |finds| outcome(&java, System::thesis(*merges, finds), bytes, clocked);
+            let [walk, table] = [run(THESIS[0])?, run(THESIS[1])?];
+            let Some((walk, table)) = walk.zip(table) else {
+                continue;
+            };
+            let collected = |one: &Watched| one.totals.collections;
+            let fewest = collected(&walk).min(collected(&table));
+            if fewest > 0 {
+                collections = collections.min(Some(fewest)).or(Some(fewest));
+                ratios.push(walk.management_ns() as f64 / table.management_ns() as f64);
             }
         }
-        let is_served = |merges| served.iter().any(|(other, _)| *other == merges);
-        if !(is_served(When::Deferred) && is_served(When::Immediate)) {
-            continue;
-        }
-        served.retain(|(_, collections)| *collections > 0);
-        let fewest = served.iter().map(|(_, collections)| *collections).min();
-        let Some(collections) = fewest else {
-            return Ok(None);
-        };
-        let policies = served.into_iter().map(|(merges, _)| (merges, Vec::new()));
-        let mut gains: Vec<_> = policies.collect();
-        for _ in 0..rounds.clamp(1, MOST_ROUNDS) {
-            for (merges, rounds) in &mut gains {
-                let [walk, table] = THESIS.map(|finds| {
-                    let outcome = replay(System::thesis(*merges, finds));
-                    outcome.as_ref().and_then(management_ns)
-                });
-                rounds.extend(walk.zip(table).map(|(walk, table)| walk / table));
-            }
-        }
-        let gains = gains.into_iter();
-        return Ok(Some(Gains {
-            program: PROGRAM.rsplit(':').next().unwrap_or_default().to_owned(),
-            heap,
-            collections,
-            gains: gains
-                .filter_map(|(merges, rounds)| Some((merges, Ratio::of(&rounds)?)))
-                .collect(),
-        }));
     }
-    Ok(None)
-}
-
-/// One replay; `None` if it does not complete.
-fn replayed(program: &Program, region: &mut Reservation, system: System) -> Option<Outcome> {
-    let options = system.options(Options {
-        clocking: Clocking::Batch,
-        ..Options::default()
-    });
-    completed(system.space().replay(program, region.memory(), &options))
-}
-
-/// The time of allocations and collections.
-fn management_ns(outcome: &Outcome) -> Option<f64> {
-    let times = outcome.times.as_ref()?;
-    Some(times.management_ns() as f64)
+    let gains = all.into_iter();
+    let gains = gains.filter_map(|(merges, ratios)| Some((merges, Ratio::of(&ratios)?)));
+    Ok(collections.map(|collections| Gains {
+        program: java.name.to_owned(),
+        heap: HEAP,
+        collections,
+        gains: gains.collect(),
+    }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::gains;
+    use crate::kit::Request;
 
     #[test]
     fn a_collector_collects_and_shows_a_gain_of_each_policy() {
-        let gains = gains(1).expect("a recording");
-        let gains = gains.expect("a heap in which something is collected");
+        let request = Request {
+            quick: true,
+            ..Request::default()
+        };
+        let gains = gains(&request, 1).expect("it runs");
+        let gains = gains.expect("something is collected");
         assert!((2..=3).contains(&gains.gains.len()), "{gains:?}");
-        assert!(gains.collections > 0 && gains.heap >= 1.5, "{gains:?}");
+        assert!(gains.collections > 0, "{gains:?}");
     }
 }

@@ -3,12 +3,12 @@
 //! a nursery is worth to two generations.
 //!
 //! ```text
-//! programs     Java programs on a Java machine; for promotion, recordings of others, which say what lives
+//! programs     Java programs on a Java machine
 //! spaces       256 lists, found by a walk of the heads, by the table, by a bitmap; merged late or at once
 //! collectors   at once; in steps, by work; two generations, for which nothing moves
-//! heaps        1.5 and 2 times the smallest, at once, for each coalescing
+//! heaps        twice the smallest, at once, for each coalescing; three times too, for births
 //! promotion    a nursery of 64 or 256 KiB in front of such a space: what survives is copied there, one object
-//!              after another as it was found, or in order of size
+//!              after another as it was allocated, or in order of size
 //! births       two generations over lists, over Compact-fit, and over Compact-fit with a nursery from which what
 //!              survives is copied, in 2 and 3 times the smallest heap
 //! ```
@@ -19,8 +19,7 @@
 //! | `found` | everything about one program |
 //! | `pace` | how fast the collector in steps works |
 //! | `collectors` | all collectors and lookups in heaps of all sizes, in interleaved rounds |
-//! | `script` | which objects a nursery promotes, and when old ones die: from the recording alone |
-//! | `promote` | one run of a script: objects are promoted into a space |
+//! | `promote` | what a nursery promoted in a run is promoted into a space |
 //! | `promotions` | all lookups and orders, in interleaved rounds |
 //! | `births` | two generations over three spaces, in interleaved rounds |
 //! | `ratios` | one time over another, round by round |
@@ -40,7 +39,6 @@ mod plan;
 mod promote;
 mod promotions;
 mod ratios;
-mod script;
 mod tables;
 
 use anyhow::Result;
@@ -49,40 +47,32 @@ use self::found::Found;
 use self::plan::Plan;
 use crate::kit::{Entry, Report, Request, papers};
 use crate::shared::merges::merges_name;
-use crate::shared::thesis::{java, recorded};
+use crate::shared::thesis::java;
 use surefit_measure::progress::Progress;
 
 /// This experiment.
 pub(crate) const ENTRY: Entry = Entry {
     name: "gc-incremental",
     about: "The table under incremental and generational collection, and in promotion",
-    takes_traces: true,
+    takes_traces: false,
     takes_rounds: true,
     run,
 };
 
 const SOURCE: &str = papers::of_the_thesis!("its predictions and its outlook");
 
-/// The only recording of a quick run, unless others are given: the smallest.
-const QUICK: &str = "bundled:mtrt";
-
 fn run(request: &Request) -> Result<Report> {
     let plan = Plan::of(request);
     let mut found = Vec::new();
-    let none = |name: &str| Found {
-        name: name.to_owned(),
-        measured: Vec::new(),
-        promotions: Vec::new(),
-        births: Vec::new(),
-    };
-    let programs = if request.files.is_empty() {
-        java::all(request)
-    } else {
-        Vec::new()
-    };
-    for java in programs {
-        let progress = Progress::new(plan.merges.len() as u64 + 1);
-        let mut one = none(java.name);
+    for java in java::all(request) {
+        let steps = plan.merges.len() + plan.nurseries.len() + 1;
+        let progress = Progress::new(steps as u64);
+        let mut one = Found {
+            name: java.name.to_owned(),
+            measured: Vec::new(),
+            promotions: Vec::new(),
+            births: Vec::new(),
+        };
         for &merges in &plan.merges {
             one.measured
                 .push(collectors::measure(&java, merges, &plan)?);
@@ -92,22 +82,11 @@ fn run(request: &Request) -> Result<Report> {
             one.births = births::measure(&java, first.smallest, &plan)?;
             progress.step(java.name, "born", &"in lists, in pages, in a nursery");
         }
-        progress.finish();
-        found.push(one);
-    }
-    let mut request = request.clone();
-    if request.quick && request.files.is_empty() {
-        request.files.push(QUICK.into());
-    }
-    for recorded in recorded::all(&request)? {
-        let recorded = recorded?;
-        let progress = Progress::new(plan.nurseries.len() as u64);
-        let mut one = none(&recorded.name);
         for &nursery in &plan.nurseries {
             one.promotions
-                .extend(promotions::measure(&recorded, nursery, &plan)?);
+                .extend(promotions::measure(&java, nursery, &plan)?);
             let words = format!("{} KiB", nursery >> 10);
-            progress.step(&recorded.name, "promoted", &words);
+            progress.step(java.name, "promoted", &words);
         }
         progress.finish();
         found.push(one);
@@ -136,13 +115,13 @@ fn setting() -> Vec<String> {
          allocated the collector works so much that the cycle ends before the other half is used.",
         "Two generations: marks stay, nothing moves. The young one is collected when it has a quarter of the heap's \
          room, and when a request finds no room; all, when that frees too little.",
-        "Promotion: recordings of Java programs, not those of the machine: an old space behind a nursery, 1.5 and 2 times the \
-         smallest heap for it. The nursery is emptied at the first walk of the recording at which it is full: there the \
-         recording says exactly what lives. Objects from 4 KiB on are born old.",
+        "Promotion: the program runs once, and is marked whenever a nursery would be full: so what survives is known \
+         exactly, and when it dies. That is promoted again into an old space, twice the smallest heap for it. Objects \
+         from 4 KiB on are born old.",
         "Births: heaps in multiples of the smallest, immediate coalescing. Each has its nursery, its bits and its tables \
          within these bytes. The young generation is collected when it has a quarter of what the heap has beyond the smallest, \
          and when a request finds no room. The nursery has half more than that, headers included.",
-        "Times of the machine while it interprets, in interleaved rounds: the clock is read before and after each allocation; \
+        "Times of the machine while it interprets, in interleaved rounds: the thread's processor time is read before and after each allocation; \
          its own cost is taken off. Clearing an object and updates of the table belong to its allocation, the write barrier \
          does not. Promotion: processor time.",
     ]

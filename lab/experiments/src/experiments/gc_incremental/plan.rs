@@ -24,7 +24,7 @@ impl Plan {
         let first = |all: usize| if is_quick { 1 } else { all };
         Self {
             merges: [When::Immediate, When::Deferred][..first(2)].to_vec(),
-            multiples: [1.5, 2.0][..first(2)].to_vec(),
+            multiples: vec![2.0],
             nurseries: [64 << 10, 256 << 10][..first(2)].to_vec(),
             births: [2.0, 3.0][..first(2)].to_vec(),
             rounds: request.rounds.unwrap_or(if is_quick { 1 } else { 2 }),

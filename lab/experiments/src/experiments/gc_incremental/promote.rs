@@ -1,10 +1,10 @@
-//! One run of a script: objects are promoted from a nursery into a space of the collector, through
-//! its lookup.
+//! What a nursery promoted in a run of a program is promoted again, into a space of the collector,
+//! through its lookup.
 //!
 //! ```text
 //! for every minor:  the dead are forgotten; large objects are allocated
 //!                   timed: sort, if by size; for each survivor: allocate, copy its bytes
-//! no room:          mark-sweep of the old space; what the script says lives is a root; not timed
+//! no room:          mark-sweep of the old space; what lived then in the run is a root; not timed
 //! ```
 #![deny(unsafe_code)]
 
@@ -15,13 +15,12 @@ use surefit_clients::lists::Choice;
 use surefit_freelist::{Coalescing, Counters, Index, LastList, Lookup, Segregated};
 use surefit_gc::{Client, Collector, Edges, FreeList, Object, Scanned, Settings, Space, Sweep};
 use surefit_os::clock::thread_cpu_ns;
-
-use super::script::{Minor, Script, Survivor};
+use surefit_vm::{Minor, Promotions, Survivor};
 
 /// In which order survivors are promoted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
-    /// One by one, as they were reached.
+    /// One by one, in the order of their allocation.
     Found,
     /// The smallest first.
     Rising,
@@ -69,13 +68,13 @@ pub(super) struct Promoted {
     pub(super) live: u64,
 }
 
-type Run = fn(&Script, &mut [MaybeUninit<u8>], Order) -> Option<Promoted>;
+type Run = fn(&Promotions, &mut [MaybeUninit<u8>], Order) -> Option<Promoted>;
 
-/// Runs a script over the lists that [`Lists::choose_merging`] chooses; `None` if there is no room.
+/// Promotes over the lists that [`Lists::choose_merging`] chooses; `None` if there is no room.
 /// All of the region is the old space, tables included.
 pub(super) fn promote(
     lists: Lists,
-    script: &Script,
+    script: &Promotions,
     region: &mut [MaybeUninit<u8>],
     order: Order,
 ) -> Option<Promoted> {
@@ -93,7 +92,7 @@ impl Choice for OverLists {
 }
 
 fn over<I: Index>(
-    script: &Script,
+    script: &Promotions,
     region: &mut [MaybeUninit<u8>],
     order: Order,
 ) -> Option<Promoted> {
@@ -202,8 +201,8 @@ mod tests {
 
     use surefit_clients::java::{Finds, Lists};
     use surefit_freelist::When;
+    use surefit_vm::{Minor, Promotions, Survivor};
 
-    use super::super::script::{Minor, Script, Survivor};
     use super::{Order, Promoted, promote};
 
     fn survivors(sizes: &[u32]) -> Vec<Survivor> {
@@ -220,7 +219,7 @@ mod tests {
     }
 
     /// Each time eight objects survive, and those of the time before last die.
-    fn script(minors: usize) -> Script {
+    fn script(minors: usize) -> Promotions {
         let minor = |nth: usize| Minor {
             dead: match nth.checked_sub(2) {
                 Some(before) => (9 * before..9 * before + 9).collect(),
@@ -229,7 +228,7 @@ mod tests {
             large: vec![4096],
             survivors: survivors(&[400, 16, 96, 24, 400, 1000, 16, 40]),
         };
-        Script {
+        Promotions {
             minors: (0..minors).map(minor).collect(),
             nursery_bytes: 4096,
             born: 0,

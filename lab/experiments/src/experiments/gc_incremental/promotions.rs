@@ -1,17 +1,20 @@
 //! All lookups and orders of promotion, in interleaved rounds.
 #![deny(unsafe_code)]
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use surefit_clients::java::{Finds, Lists, MinHeap, least_heap};
 use surefit_freelist::When;
 use surefit_os::Reservation;
+use surefit_vm::{Collecting, Promotions, Space, Watching};
 
 use super::plan::Plan;
 use super::promote::{Order, Promoted, promote};
 use super::ratios::{geometric_mean, over};
-use super::script::Script;
-use crate::shared::thesis::recorded::Recorded;
+use crate::shared::thesis::java::Java;
 use surefit_measure::collector::graphs::Region;
+
+/// The heap in which programs run to find what a nursery promotes.
+const RUN_BYTES: usize = 64 << 20;
 
 /// A program with one nursery.
 #[derive(Debug)]
@@ -65,8 +68,8 @@ impl Promotion {
 ///
 /// # Errors
 /// The system gives no memory.
-pub(super) fn measure(recorded: &Recorded, nursery: u32, plan: &Plan) -> Result<Vec<Promotion>> {
-    let script = Script::of(&recorded.program, nursery);
+pub(super) fn measure(java: &Java, nursery: u32, plan: &Plan) -> Result<Vec<Promotion>> {
+    let script = script(java, nursery)?;
     let mut all = Vec::new();
     for &merges in &plan.merges {
         let table = Lists::usual(Finds::NextHitTable, merges);
@@ -101,8 +104,27 @@ pub(super) fn measure(recorded: &Recorded, nursery: u32, plan: &Plan) -> Result<
     Ok(all)
 }
 
+/// What a nursery of so many bytes promotes while the program runs, in a heap in which it is full
+/// before there is no room.
+fn script(java: &Java, nursery: u32) -> Result<Promotions> {
+    let lists = Lists::usual(Finds::Bitmap, When::Immediate);
+    let watching = Watching {
+        nursery,
+        ..Watching::default()
+    };
+    let mut region = Reservation::new(RUN_BYTES)?;
+    let watched = java.watched(
+        &Space::Segregated(lists),
+        Collecting::AtOnce,
+        watching.with_two_ends(),
+        region.memory(),
+    )?;
+    let watched = watched.with_context(|| format!("{}: no room in 64 MiB", java.name))?;
+    Ok(watched.promotions)
+}
+
 /// All lookups and orders in one old space.
-fn in_heap(script: &Script, merges: When, bytes: usize, rounds: u32) -> Result<Vec<Run>> {
+fn in_heap(script: &Promotions, merges: When, bytes: usize, rounds: u32) -> Result<Vec<Run>> {
     let mut region = Reservation::new(bytes)?;
     region.fault_in();
     let all = Order::ALL

@@ -185,6 +185,7 @@ mod tests {
             heap: Collecting {
                 least: 1 << 20,
                 multiple: 2.0,
+                collections: 3,
             },
             rows: COUNTS.map(row).to_vec(),
         }

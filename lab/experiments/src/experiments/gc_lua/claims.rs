@@ -153,7 +153,7 @@ fn gains_less(found: &[Found], at: usize, gains: Option<&Gains>) -> Claim {
     });
     let ours = collector.zip(gains).map(|(gain, gains)| {
         format!(
-            "walk ÷ table; under a collector {gain} ({}, {} times what lives)",
+            "walk ÷ table; under a collector {gain} ({}, {} times the smallest heap)",
             gains.program, gains.heap
         )
     });

@@ -67,7 +67,7 @@ fn run(request: &Request) -> Result<Report> {
     }
     report.tables.push(tables::means(&found));
     report.plots = tables::plots(&found);
-    let gains = collector_gain::gains(plan.rounds)?;
+    let gains = collector_gain::gains(request, plan.rounds)?;
     report.claims = claims::all(&found, gains.as_ref());
     report.notes = notes();
     Ok(report)
@@ -93,7 +93,7 @@ fn notes() -> Vec<String> {
         "Deferred: the heap merges when it has nothing that fits, before it refuses; the thesis merges only after a collection.",
         "Collections: from a refusal to the same request again. Most of it is Lua's own marking and sweeping; the frees in it \
          are the heap's.",
-        "The collector that explicit frees are compared with is that of a recorded Java program on the thesis's lists, in one heap, in the same \
+        "The collector that explicit frees are compared with is that of a Java program on the thesis's lists, in one heap, in the same \
          run, merged at once: its whole heap management time, walk over table.",
         "The last of the segregated lists is a tree, as ours; the thesis's is linear. Objects are freed one by one.",
         "Segregated lists are called through two tables of functions, TLSF and first fit through one.",

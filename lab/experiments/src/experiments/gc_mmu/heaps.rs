@@ -8,15 +8,14 @@
 //! ```
 #![deny(unsafe_code)]
 
-use std::mem::MaybeUninit;
-
 use anyhow::{Result, bail};
-use surefit_clients::java::{Program, Ran, Scheduled, Timing, least_heap};
+use surefit_clients::java::{Ran, Scheduled, Timing};
 use surefit_gc::schedule::Schedule;
 
 use super::measure::{Found, HEAPS, InHeap, Larger, Run, Space};
+use super::programs::Subject;
 use super::schedules::{Kind, Known, quanta};
-use crate::shared::thesis::recorded::Recorded;
+use crate::shared::thesis::heaps::least;
 use surefit_measure::collector::graphs::Region;
 
 /// The larger heaps, in multiples of the smallest.
@@ -27,31 +26,21 @@ const LARGER: [f64; 9] = [1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 6.0, 8.0];
 const MOST: f64 = 32.0;
 const ROUNDS: u32 = 6;
 
-/// The search for the smallest heap ends at this part of a heap.
-const OPEN: usize = 64;
-
 /// A program on a space; `None` if it completes in no heap.
 ///
 /// # Errors
 /// The operating system gives no memory.
-pub(super) fn counted(recorded: &Recorded, space: &Space, quick: bool) -> Result<Option<Found>> {
-    let program = &recorded.program;
-    let least = program.most_live().bytes as usize;
-    let completes = |region: &mut [MaybeUninit<u8>]| {
-        replay(space, program, region, Schedule::Whole, false).is_some()
-    };
-    let memory = |bytes: usize| Region::new(bytes).ok();
-    let Some(found) = least_heap(least, |bytes| bytes / OPEN, memory, completes) else {
+pub(super) fn counted(subject: &Subject, space: &Space, quick: bool) -> Result<Option<Found>> {
+    let stopped = |bytes| in_bytes(space, subject, bytes, Schedule::Whole, false);
+    let Some(smallest) = least(|bytes| Ok(stopped(bytes)?.is_some()))? else {
         return Ok(None);
     };
-    let smallest = found.bytes;
-    let Some(in_smallest) = in_bytes(space, program, smallest, Schedule::Whole, false)? else {
-        bail!("{}: no replay is like the last", recorded.name);
+    let Some(in_smallest) = stopped(smallest)? else {
+        bail!("{}: no run is like the last", subject.name());
     };
     let mut found = Found {
-        program: recorded.name.clone(),
+        program: subject.name().to_owned(),
         space: space.clone(),
-        live: least,
         smallest,
         in_smallest,
         heaps: Vec::new(),
@@ -59,18 +48,18 @@ pub(super) fn counted(recorded: &Recorded, space: &Space, quick: bool) -> Result
         timed: Vec::new(),
     };
     for multiple in if quick { &HEAPS[..1] } else { &HEAPS } {
-        found.heaps.extend(in_heap(&found, program, *multiple)?);
+        found.heaps.extend(in_heap(&found, subject, *multiple)?);
     }
     if !quick {
-        found.larger = larger(&found, program)?;
+        found.larger = larger(&found, subject)?;
     }
     Ok(Some(found))
 }
 
 /// All schedules in one heap; stop the world tells what is known of it.
-fn in_heap(found: &Found, program: &Program, multiple: f64) -> Result<Option<InHeap>> {
+fn in_heap(found: &Found, subject: &Subject, multiple: f64) -> Result<Option<InHeap>> {
     let bytes = (multiple * found.smallest as f64) as usize;
-    let Some(stopped) = in_bytes(&found.space, program, bytes, Schedule::Whole, true)? else {
+    let Some(stopped) = in_bytes(&found.space, subject, bytes, Schedule::Whole, true)? else {
         return Ok(None);
     };
     let mut heap = InHeap {
@@ -86,7 +75,7 @@ fn in_heap(found: &Found, program: &Program, multiple: f64) -> Result<Option<InH
                 quanta: None,
                 ran: stopped.clone(),
             }),
-            _ => run(found, program, bytes, kind, &heap.known)?,
+            _ => run(found, subject, bytes, kind, &heap.known)?,
         });
     }
     Ok(Some(heap))
@@ -94,22 +83,22 @@ fn in_heap(found: &Found, program: &Program, multiple: f64) -> Result<Option<InH
 
 fn run(
     found: &Found,
-    program: &Program,
+    subject: &Subject,
     bytes: usize,
     kind: Kind,
     known: &Known,
 ) -> Result<Option<Run>> {
-    under(found, program, bytes, kind, kind.schedule(known))
+    under(found, subject, bytes, kind, kind.schedule(known))
 }
 
 fn under(
     found: &Found,
-    program: &Program,
+    subject: &Subject,
     bytes: usize,
     kind: Kind,
     schedule: Schedule,
 ) -> Result<Option<Run>> {
-    let ran = in_bytes(&found.space, program, bytes, schedule, true)?;
+    let ran = in_bytes(&found.space, subject, bytes, schedule, true)?;
     Ok(ran.map(|ran| Run {
         kind,
         quanta: quanta(&schedule),
@@ -118,7 +107,7 @@ fn under(
 }
 
 /// What larger heaps show of every schedule but stop the world.
-fn larger(found: &Found, program: &Program) -> Result<Vec<Larger>> {
+fn larger(found: &Found, subject: &Subject) -> Result<Vec<Larger>> {
     let in_steps = found.space.kinds.iter().filter(|kind| **kind != Kind::Stop);
     let mut all: Vec<_> = in_steps
         .map(|&kind| Larger {
@@ -132,18 +121,18 @@ fn larger(found: &Found, program: &Program) -> Result<Vec<Larger>> {
             break;
         }
         let bytes = (multiple * found.smallest as f64) as usize;
-        let Some(known) = known(found, program, bytes)? else {
+        let Some(known) = known(found, subject, bytes)? else {
             continue;
         };
         for one in all.iter_mut().filter(|one| one.unforced.is_none()) {
-            let run = run(found, program, bytes, one.kind, &known)?;
+            let run = run(found, subject, bytes, one.kind, &known)?;
             let is_unforced = run.is_some_and(|run| run.forced() == 0);
             one.unforced = is_unforced.then_some(multiple);
         }
     }
     for one in &mut all {
         if let Kind::Time(collector, mutator) = one.kind {
-            one.asked = asked(found, program, collector, mutator)?;
+            one.asked = asked(found, subject, collector, mutator)?;
         }
     }
     Ok(all)
@@ -153,14 +142,14 @@ fn larger(found: &Found, program: &Program) -> Result<Vec<Larger>> {
 /// in this heap, which is found from below.
 fn asked(
     found: &Found,
-    program: &Program,
+    subject: &Subject,
     collector: u64,
     mutator: u64,
 ) -> Result<Option<(f64, Run)>> {
     let mut multiple = 1.0;
     for _ in 0..ROUNDS {
         let bytes = (multiple * found.smallest as f64) as usize;
-        let Some(known) = known(found, program, bytes)? else {
+        let Some(known) = known(found, subject, bytes)? else {
             return Ok(None);
         };
         let pace = known.asked(collector, mutator);
@@ -170,7 +159,7 @@ fn asked(
         }
         if asks <= multiple {
             let kind = Kind::Time(collector, mutator);
-            let run = under(found, program, bytes, kind, Schedule::ByTime(pace))?;
+            let run = under(found, subject, bytes, kind, Schedule::ByTime(pace))?;
             return Ok(run.map(|run| (multiple, run)));
         }
         multiple = asks * 1.01;
@@ -179,34 +168,23 @@ fn asked(
 }
 
 /// What stop the world shows in a heap.
-fn known(found: &Found, program: &Program, bytes: usize) -> Result<Option<Known>> {
-    let stopped = in_bytes(&found.space, program, bytes, Schedule::Whole, false)?;
+fn known(found: &Found, subject: &Subject, bytes: usize) -> Result<Option<Known>> {
+    let stopped = in_bytes(&found.space, subject, bytes, Schedule::Whole, false)?;
     Ok(stopped.map(|stopped| Known::of(&found.in_smallest, &stopped)))
 }
 
 fn in_bytes(
     space: &Space,
-    program: &Program,
+    subject: &Subject,
     bytes: usize,
     schedule: Schedule,
     floating: bool,
 ) -> Result<Option<Ran>> {
-    let mut region = Region::new(bytes)?;
-    let region = &mut region.as_mut()[..bytes];
-    Ok(replay(space, program, region, schedule, floating))
-}
-
-fn replay(
-    space: &Space,
-    program: &Program,
-    region: &mut [MaybeUninit<u8>],
-    schedule: Schedule,
-    floating: bool,
-) -> Option<Ran> {
     let how = Scheduled {
         schedule,
         timing: Timing::Virtual,
         floating,
     };
-    space.stepped.replay(program, region, &how)
+    let mut region = Region::new(bytes)?;
+    subject.run(space, &mut region.as_mut()[..bytes], &how)
 }

@@ -4,7 +4,8 @@
 use std::fmt;
 
 use anyhow::{Result, bail};
-use surefit_clients::java::{self, Ran, Stepped};
+use surefit_clients::java::{self, Finds, Lists, Ran, Stepped};
+use surefit_freelist::When;
 use surefit_gc::schedule::{Quanta, least_mutator_ticks};
 
 use super::round::{Timed, lengths};
@@ -62,6 +63,16 @@ impl Space {
         Ok(all)
     }
 
+    /// The same on the Java machine.
+    pub(super) fn of_machine(&self) -> java::Space {
+        match &self.stepped {
+            Stepped::FreeLists => {
+                java::Space::Segregated(Lists::usual(Finds::Bitmap, When::Immediate))
+            }
+            Stepped::CompactFit(config) => java::Space::CompactFit(config.clone()),
+        }
+    }
+
     /// Whether it is Metronome's, as near as our parts come.
     pub(super) fn is_metronome(&self) -> bool {
         self.name == METRONOME
@@ -89,8 +100,6 @@ impl fmt::Display for Space {
 pub(super) struct Found {
     pub(super) program: String,
     pub(super) space: Space,
-    /// Bytes that live at most, as the recording says.
-    pub(super) live: usize,
     /// Bytes of the smallest heap, and what the program did there under stop the world.
     pub(super) smallest: usize,
     pub(super) in_smallest: Ran,
@@ -240,7 +249,6 @@ pub(super) mod tests {
         Found {
             program: "p".to_owned(),
             space: lists,
-            live: 900,
             smallest: 1000,
             in_smallest: ran(&[]),
             heaps: vec![InHeap {

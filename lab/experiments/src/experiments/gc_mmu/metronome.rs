@@ -42,8 +42,8 @@ pub(super) fn table(found: &[Found]) -> Option<Table> {
         "Metronome: smallest heap, and that without a forced cycle; at 1.5x: longest pause, time";
     let mut table = Table::of(title, on_it(found))
         .text("program", |one| one.program.as_str())
-        .figure("live x", 2, |one| {
-            one.smallest as f64 / one.live.max(1) as f64
+        .figure("kept x", 2, |one| {
+            one.smallest as f64 / one.in_smallest.most_kept.max(1) as f64
         });
     for kind in [PUBLISHED, Kind::Time(3, 7)] {
         let name = kind.name().replace("by time ", "");

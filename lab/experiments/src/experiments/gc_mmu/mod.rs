@@ -2,7 +2,7 @@
 //! collector works: at once, by allocation, and in quanta of time.
 //!
 //! ```text
-//! programs     recordings of Java programs, replayed whole; programs in Rust, recorded and replayed
+//! programs     those on the Java machine; programs in Rust, recorded and replayed; or FILE…: recordings
 //! spaces       segregated free lists with a bitmap, merged at once; Compact-fit with pages of 4 KiB; Metronome's heap
 //! heaps        1.5 and 2 times the smallest in which the program completes, by halving
 //! schedules    stop the world; by work; by time, with quanta 1:1 and 3:1 (collector:program); Metronome's: 1:1 and 3:7
@@ -12,7 +12,7 @@
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | `programs` | the programs in Rust |
+//! | `programs` | the programs |
 //! | `schedules` | the schedules, and what is declared for each |
 //! | `measure` | what is found of one program on one space |
 //! | `heaps` | the search: smallest heaps, replays that are counted |
@@ -44,7 +44,6 @@ use anyhow::Result;
 
 use self::measure::{Found, Space};
 use crate::kit::{Entry, Report, Request};
-use crate::shared::thesis::recorded;
 use surefit_measure::progress::Progress;
 use surefit_measure::rounds::in_parallel;
 
@@ -60,29 +59,20 @@ pub(crate) const ENTRY: Entry = Entry {
 const SOURCE: &str =
     "Cheng and Blelloch (2001); Bacon, Cheng and Rajan (2003); the comparison is ours";
 
-/// The only recording of a quick run, unless others are given: the smallest.
-const QUICK: &str = "bundled:mtrt";
-
 fn run(request: &Request) -> Result<Report> {
     let rounds = request.rounds_or(3);
-    let in_rust = programs::of(request);
-    let mut request = request.clone();
-    if request.quick && request.files.is_empty() {
-        request.files.push(QUICK.into());
-    }
     let spaces = Space::all(request.quick)?;
-    let programs = recorded::files(&request)?.len() + in_rust.len();
-    let progress = Progress::new((spaces.len() * programs) as u64);
+    let programs = programs::all(request)?;
+    let progress = Progress::new((spaces.len() * programs.len()) as u64);
     let mut found = Vec::new();
-    let in_rust = in_rust.iter().map(programs::recorded);
-    for recorded in recorded::all(&request)?.chain(in_rust) {
-        let recorded = recorded?;
+    for make in programs {
+        let subject = make()?;
         let counted = in_parallel(&spaces, |space| {
-            heaps::counted(&recorded, space, request.quick)
+            heaps::counted(&subject, space, request.quick)
         })?;
         for mut one in counted.into_iter().flatten() {
-            one.timed = timed::rounds(&recorded, &one, rounds)?;
-            progress.step(&one.program, "replayed", &one.space);
+            one.timed = timed::rounds(&subject, &one, rounds)?;
+            progress.step(&one.program, "run", &one.space);
             found.push(one);
         }
     }
@@ -132,18 +122,20 @@ fn setting() -> Vec<String> {
 
 fn notes() -> Vec<String> {
     [
-        "All that a recording allocated since its last walk is a root until the next, thousands where a program has some hundred. \
-         One object stands for them all, and is scanned as an array is: no step is longer for them.",
-        "Programs in Rust are recorded anew for a report, unless recordings are named, and replayed like those in Java: json reads, changes \
-         and writes documents, constraints solves constraints again and again, loops finds the loops of a large graph.",
-        "A replay computes nothing: what it allocates in a tick, a program allocates in more. So a schedule forces cycles here \
+        "Java programs run on a machine that interprets them. What it computes takes no tick when ticks are counted, and takes \
+         time when time is taken.",
+        "Programs in Rust are recorded for a report, unless recordings are named, and replayed: json reads, changes \
+         and writes documents, constraints solves constraints again and again, loops finds the loops of a large graph. All \
+         that a recording allocated since its last walk is a root until the next; one object stands for all these, and is \
+         scanned as an array is.",
+        "A replay computes nothing: what it allocates in a tick, a program allocates in more. So a schedule forces cycles for it \
          in heaps in which it need not force them for a program.",
-        "By time, every allocation reads the clock while a cycle runs. That of processor time is a system call, which is a part of \
-         what quanta cost here.",
+        "By time, every allocation reads the clock while a cycle runs: a part of what quanta cost here. The clock is a wall \
+         clock; where two readings are 10 µs apart, the system is asked what the thread stood still.",
         "By work, a request waits for work in proportion to its bytes: a large object can wait long.",
         "forced: requests that found no room, so that a cycle was finished, or run, at once. overrun: quanta that took too long.",
-        "float: floating garbage, what cycles kept although no root led to it when they ended, found by a search of its own after \
-         each cycle; most B: the most bytes of it after one. shaded: objects that the barrier reached first.",
+        "float: floating garbage of a replay, what cycles kept although no root led to it when they ended, found by a search of its own \
+         after each cycle; most B: the most bytes of it after one. shaded: objects that the barrier reached first.",
     ]
     .map(str::to_owned)
     .to_vec()

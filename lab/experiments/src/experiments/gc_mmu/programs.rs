@@ -1,27 +1,84 @@
-//! The programs in Rust beside the recordings of Java programs: they are recorded here, and
-//! replayed like those.
+//! The programs: those on the Java machine, and some in Rust that are recorded here and replayed;
+//! or the recordings that were asked for.
 #![deny(unsafe_code)]
 
+use std::mem::MaybeUninit;
+
 use anyhow::Result;
-use surefit_clients::java;
+use surefit_clients::java::{self, Ran, Scheduled};
 use surefit_clients::programs::Program;
 use surefit_trace::graph::Reader;
 
+use super::measure::Space;
 use crate::kit::Request;
 use crate::shared::in_rust::InRust;
-use crate::shared::thesis::recorded::Recorded;
+use crate::shared::thesis::java::{Java, all as on_the_machine};
+use crate::shared::thesis::recorded::{self, Recorded};
+
+/// A program that runs under schedules.
+#[derive(Debug)]
+pub(super) enum Subject {
+    /// It is replayed.
+    Recorded(Recorded),
+    /// It runs on the Java machine.
+    Java(Java),
+}
+
+impl Subject {
+    /// How tables name it.
+    pub(super) fn name(&self) -> &str {
+        match self {
+            Self::Recorded(recorded) => &recorded.name,
+            Self::Java(java) => java.name,
+        }
+    }
+
+    /// One run; `None` if there is no room. Only of replays is floating garbage measured.
+    ///
+    /// # Errors
+    /// What the machine does not run.
+    pub(super) fn run(
+        &self,
+        space: &Space,
+        region: &mut [MaybeUninit<u8>],
+        how: &Scheduled,
+    ) -> Result<Option<Ran>> {
+        match self {
+            Self::Recorded(recorded) => Ok(space.stepped.replay(&recorded.program, region, how)),
+            Self::Java(java) => java.scheduled(&space.of_machine(), how, region),
+        }
+    }
+}
+
+/// Makes a program when it is its turn.
+type Make = Box<dyn Fn() -> Result<Subject>>;
+
+/// All of a run.
+///
+/// # Errors
+/// A file that is no recording.
+pub(super) fn all(request: &Request) -> Result<Vec<Make>> {
+    if !request.files.is_empty() {
+        let files = recorded::files(request)?.to_vec().into_iter();
+        return Ok(files
+            .map(|file| Box::new(move || Ok(Subject::Recorded(recorded::read(&file)?))) as Make)
+            .collect());
+    }
+    let java = on_the_machine(request).into_iter();
+    let java = java.map(|java| Box::new(move || Ok(Subject::Java(java.clone()))) as Make);
+    let in_rust = of(request).into_iter();
+    let in_rust =
+        in_rust.map(|program| Box::new(move || recorded(&program).map(Subject::Recorded)) as Make);
+    Ok(java.chain(in_rust).collect())
+}
 
 /// Documents that are read, changed and written; constraints that are solved again and again; the
 /// loops of a large graph.
 const ALL: [Program; 3] = [Program::Json, Program::Constraints, Program::Loops];
 
-/// Those of a run: none if files are given, the first if quick.
-pub(super) fn of(request: &Request) -> Vec<InRust> {
-    let all: &[Program] = match (request.files.is_empty(), request.quick) {
-        (false, _) => &[],
-        (_, true) => &ALL[..1],
-        (_, false) => &ALL[..],
-    };
+/// Those in Rust: the first if quick.
+fn of(request: &Request) -> Vec<InRust> {
+    let all = if request.quick { &ALL[..1] } else { &ALL };
     let sized = all
         .iter()
         .map(|&program| InRust::of(program, request.quick));
@@ -32,7 +89,7 @@ pub(super) fn of(request: &Request) -> Vec<InRust> {
 ///
 /// # Errors
 /// The operating system gives no memory, or the program allocates more than a recording holds.
-pub(super) fn recorded(program: &InRust) -> Result<Recorded> {
+fn recorded(program: &InRust) -> Result<Recorded> {
     let bytes = program.record()?;
     let open = || anyhow::Ok(Reader::new(bytes.as_slice())?);
     Ok(Recorded {
@@ -43,11 +100,11 @@ pub(super) fn recorded(program: &InRust) -> Result<Recorded> {
 
 #[cfg(test)]
 mod tests {
-    use super::{of, recorded};
+    use super::{Subject, all, of, recorded};
     use crate::kit::Request;
 
     #[test]
-    fn they_are_recorded_unless_files_are_given() {
+    fn the_programs_are_those_of_the_machine_and_some_in_rust_or_what_was_asked_for() {
         let mut request = Request {
             quick: true,
             ..Request::default()
@@ -57,8 +114,14 @@ mod tests {
         };
         let json = recorded(&json).expect("memory");
         assert!(json.name == "json" && json.program.allocations() > 1000);
+        assert_eq!(all(&request).expect("no files").len(), 3);
         request.files.push("bundled:mtrt".into());
-        assert_eq!(of(&request).len(), 0);
-        assert_eq!(of(&Request::default()).len(), 3);
+        let [mtrt] = &all(&request).expect("bundled")[..] else {
+            panic!("one program");
+        };
+        let Subject::Recorded(mtrt) = mtrt().expect("bundled") else {
+            panic!("a recording");
+        };
+        assert_eq!(mtrt.name, "mtrt");
     }
 }

@@ -1,22 +1,11 @@
 //! One replay in processor time: its pauses, and how much of any window they leave.
 #![deny(unsafe_code)]
 
-use surefit_clients::java::Ran;
-use surefit_gc::schedule::{Pauses, least_mutator_ticks};
+use surefit_clients::java::{Ran, WINDOWS_NS, utilisation};
+use surefit_gc::schedule::Pauses;
 
 use super::schedules::Kind;
 use surefit_measure::ratio::median;
-
-/// Windows, in nanoseconds: 0.1 to 100 ms.
-pub(super) const WINDOWS_NS: [u64; 7] = [
-    100_000,
-    300_000,
-    1_000_000,
-    3_000_000,
-    10_000_000,
-    30_000_000,
-    100_000_000,
-];
 
 /// A kind of schedule, round by round.
 #[derive(Clone, Debug)]
@@ -49,10 +38,7 @@ impl Round {
         Self {
             total_ns: ran.ticks,
             pauses,
-            utilisation: WINDOWS_NS.map(|window| {
-                let least = least_mutator_ticks(&ran.pauses, 0..ran.ticks, window)?;
-                Some(least as f64 / window as f64)
-            }),
+            utilisation: utilisation(&ran.pauses, ran.ticks),
             forced: ran.steps.forced + ran.steps.whole,
             overruns: ran.paced.quanta_overrun,
             gap_ns: 0,

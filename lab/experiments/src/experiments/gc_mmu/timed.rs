@@ -10,15 +10,15 @@
 #![deny(unsafe_code)]
 
 use anyhow::Result;
-use surefit_clients::java::{Program, Ran, Scheduled, Timing};
+use surefit_clients::java::{Ran, Scheduled, Timing};
 use surefit_gc::schedule::Schedule;
 use surefit_os::Reservation;
 use surefit_os::clock::thread_cpu_ns;
 
 use super::measure::{Found, InHeap, Space};
+use super::programs::Subject;
 use super::round::{Round, Timed, lengths};
 use super::schedules::{Kind, Known};
-use crate::shared::thesis::recorded::Recorded;
 
 /// The longest pause that is asked for, in nanoseconds.
 pub(super) const MOST_PAUSE_NS: u64 = 250_000;
@@ -40,22 +40,22 @@ const PIECES: u64 = 2;
 ///
 /// # Errors
 /// The operating system gives no memory.
-pub(super) fn rounds(recorded: &Recorded, found: &Found, rounds: u32) -> Result<Vec<Timed>> {
+pub(super) fn rounds(subject: &Subject, found: &Found, rounds: u32) -> Result<Vec<Timed>> {
     let Some(heap) = found.heaps.first() else {
         return Ok(Vec::new());
     };
     let mut region = Reservation::new(heap.bytes)?;
     region.fault_in();
-    let (space, program) = (&found.space, &recorded.program);
+    let space = &found.space;
     let mut replay = |schedule: Schedule, timing| {
         let how = Scheduled {
             schedule,
             timing,
             floating: false,
         };
-        space.stepped.replay(program, region.memory(), &how)
+        subject.run(space, region.memory(), &how)
     };
-    let stopped = replay(Schedule::Whole, Timing::Processor);
+    let stopped = replay(Schedule::Whole, Timing::Processor)?;
     let Some(stopped) = stopped else {
         return Ok(Vec::new());
     };
@@ -67,13 +67,13 @@ pub(super) fn rounds(recorded: &Recorded, found: &Found, rounds: u32) -> Result<
     for _ in 0..rounds {
         for one in &mut timed {
             let quantum = quantum_ns(space, one.kind);
-            let known = declared(heap, program, &stopped, quantum);
+            let known = declared(heap, &stopped, quantum);
             let schedule = schedule(one.kind, heap, &known);
-            let round = replay(schedule, Timing::Processor);
+            let round = replay(schedule, Timing::Processor)?;
             let mut round = round.as_ref().map(Round::of);
             if let (Some(round), false) = (&mut round, one.kind.is_by_time()) {
                 let began = thread_cpu_ns();
-                replay(schedule, Timing::Off);
+                replay(schedule, Timing::Off)?;
                 round.total_ns = thread_cpu_ns() - began;
             }
             if let Some(round) = &mut round {
@@ -106,14 +106,14 @@ fn quantum_ns(space: &Space, kind: Kind) -> u64 {
 }
 
 /// What is declared in nanoseconds.
-fn declared(heap: &InHeap, program: &Program, stopped: &Ran, quantum_ns: u64) -> Known {
+fn declared(heap: &InHeap, stopped: &Ran, quantum_ns: u64) -> Known {
     let paused = lengths(stopped).sum::<u64>();
     let running = stopped.ticks.saturating_sub(paused).max(1);
     Known {
         quantum: quantum_ns,
         units: (stopped.steps.work * quantum_ns / paused.max(1) / SAFETY)
             .max(PIECES * heap.known.grain),
-        millibytes_per_tick: 2000 * program.bytes() / running,
+        millibytes_per_tick: 2000 * stopped.requested_bytes / running,
         ..heap.known
     }
 }

@@ -2,9 +2,10 @@
 #![deny(unsafe_code)]
 
 use super::measure::Found;
-use super::round::{Round, Timed, WINDOWS_NS};
+use super::round::{Round, Timed};
 use super::schedules::Kind;
 use crate::kit::{Cell, Column, Table};
+use surefit_clients::java::WINDOWS_NS;
 use surefit_measure::ratio::median;
 
 /// The buckets of the table of pauses: up to so many microseconds.

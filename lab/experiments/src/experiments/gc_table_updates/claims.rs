@@ -168,6 +168,7 @@ mod tests {
             heap: Collecting {
                 least: 1 << 20,
                 multiple: 2.0,
+                collections: 3,
             },
             counted: MERGES.map(counted).to_vec(),
             theirs: counterpart("Compile").and_then(|theirs| theirs.updates),

@@ -330,7 +330,7 @@ fn gains_less(programs: &[Program], collector: Option<&Gains>) -> Claim {
     };
     let shown = with.zip(collector).map(|((merges, gain), gains)| {
         format!(
-            "walk ÷ table under a collector: {gain} at most ({}; {}, heap {} times live, {} \
+            "walk ÷ table under a collector: {gain} at most ({}; {}, heap {} times the smallest, {} \
              collections or more)",
             merges_name(merges),
             gains.program,

@@ -103,7 +103,7 @@ fn run(request: &Request) -> Result<Report> {
         programs.push(Measured { name, rows });
     }
     progress.finish();
-    let gains = collector_gain::gains(plan.rounds)?;
+    let gains = collector_gain::gains(request, plan.rounds)?;
     report.tables.extend(gains.as_ref().map(tables::collector));
     report.claims = claims::all(&programs, gains.as_ref());
     report.notes.push(

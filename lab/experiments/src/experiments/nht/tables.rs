@@ -206,7 +206,7 @@ pub(super) fn plots(name: &str, rows: &[Row]) -> Vec<Plot> {
 /// What the table gains under a collector.
 pub(super) fn collector(gains: &Gains) -> Table {
     let title = format!(
-        "explicit free: {} under a collector, heap {} times what lives most, {} collections or more: \
+        "explicit free: {} under a collector, heap {} times the smallest, {} collections or more: \
          heap management",
         gains.program, gains.heap, gains.collections
     );

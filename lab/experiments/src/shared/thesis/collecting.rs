@@ -26,6 +26,8 @@ pub(crate) struct Collecting {
     pub(crate) least: usize,
     /// The heap, in multiples of it.
     pub(crate) multiple: f64,
+    /// Collections of deferred there.
+    pub(crate) collections: u64,
 }
 
 impl Collecting {
@@ -43,8 +45,8 @@ impl Collecting {
     pub(crate) fn words(&self) -> String {
         let mebibytes = self.bytes() as f64 / f64::from(1 << 20);
         format!(
-            "{mebibytes:.2} MiB, {} x deferred's smallest",
-            self.multiple
+            "{mebibytes:.2} MiB, {} x deferred's smallest, {} collections",
+            self.multiple, self.collections
         )
     }
 }
@@ -66,11 +68,13 @@ pub(crate) fn collecting(java: &Java) -> Result<Collecting> {
     let mut found = Collecting {
         least: smallest(java, system)?,
         multiple: TRIED[0],
+        collections: 0,
     };
     for multiple in TRIED {
         found.multiple = multiple;
         let outcome = outcome(java, system, found.bytes(), Watching::default())?;
-        if outcome.is_some_and(|outcome| outcome.totals.collections > 0) {
+        found.collections = outcome.map_or(0, |outcome| outcome.totals.collections);
+        if found.collections > 0 {
             break;
         }
     }
@@ -86,8 +90,12 @@ mod tests {
         let heap = Collecting {
             least: 2 << 20,
             multiple: 1.25,
+            collections: 7,
         };
         assert_eq!((heap.bytes(), heap.times(4.0)), (5 << 19, 8 << 20));
-        assert_eq!(heap.words(), "2.50 MiB, 1.25 x deferred's smallest");
+        assert_eq!(
+            heap.words(),
+            "2.50 MiB, 1.25 x deferred's smallest, 7 collections"
+        );
     }
 }

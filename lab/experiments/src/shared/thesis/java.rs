@@ -3,7 +3,10 @@
 use std::mem::MaybeUninit;
 
 use anyhow::{Context, Result};
-use surefit_vm::{Call, Collecting, Measuring, Space, Watched, Watching, measuring, watch};
+use surefit_clients::java::{Ran, Scheduled};
+use surefit_vm::{
+    Call, Collecting, Measuring, Space, Watched, Watching, clocked, measuring, watch,
+};
 
 use super::published::{BENCHMARKS, Benchmark};
 use crate::kit::Request;
@@ -48,15 +51,34 @@ impl Java {
         watching: Watching,
         region: &mut [MaybeUninit<u8>],
     ) -> Result<Option<Watched>> {
-        let call = Call {
+        let call = self.call(space, collecting);
+        watch(&call, watching, region).context(self.name)
+    }
+
+    /// Runs it under a schedule; `None` without room enough. Floating garbage is not measured.
+    ///
+    /// # Errors
+    /// What the machine does not run.
+    pub(crate) fn scheduled(
+        &self,
+        space: &Space,
+        how: &Scheduled,
+        region: &mut [MaybeUninit<u8>],
+    ) -> Result<Option<Ran>> {
+        let call = self.call(space, Collecting::Scheduled(how.schedule));
+        let ran = clocked(&call, how.timing, region).context(self.name)?;
+        Ok(ran.and_then(|ran| ran.stepped))
+    }
+
+    fn call<'c>(&'c self, space: &'c Space, collecting: Collecting) -> Call<'c> {
+        Call {
             program: measuring(),
             main: self.name,
             arguments: &self.arguments,
             space,
             collecting,
             steps: u64::MAX,
-        };
-        watch(&call, watching, region).context(self.name)
+        }
     }
 }
 

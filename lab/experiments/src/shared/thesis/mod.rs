@@ -4,7 +4,7 @@
 //! | --- | --- | --- |
 //! | `published` | the figures of the thesis that ours stand beside | |
 //! | `java` | the programs on the Java machine, and what stands for what | table 4-1 |
-//! | `recorded` | recordings, for what is no claim of the thesis, and for promotion | |
+//! | `recorded` | recordings, for what is no claim of the thesis | |
 //! | `heaps` | one run; smallest heaps, which heap sizes are multiples of | |
 //! | `collecting` | a heap in which a program collects: where counts are taken | |
 //! | `systems` | the two heaps: the thesis's one heap, and ours beside it | |

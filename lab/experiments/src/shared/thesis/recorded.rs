@@ -1,4 +1,4 @@
-//! The recorded programs, for what no claim of the thesis is about, and for promotion.
+//! Recorded programs, for what no claim of the thesis is about.
 
 use std::path::{Path, PathBuf};
 
@@ -6,22 +6,7 @@ use anyhow::{Context, Result, bail};
 use surefit_clients::java::Program;
 
 use crate::kit::Request;
-use crate::shared::programs;
 use surefit_measure::collector::graphs;
-
-/// The programs of an experiment: all recordings inside the command.
-const USUAL: [&str; 6] = [
-    "bundled:javac",
-    "bundled:antlr",
-    "bundled:hsqldb",
-    "bundled:sunflow",
-    "bundled:raytrace",
-    "bundled:mtrt",
-];
-
-/// Those of a quick run: two that are not alike. They are replayed whole, because a part of a
-/// program is another program.
-const QUICK: [&str; 2] = ["bundled:raytrace", "bundled:javac"];
 
 /// A recorded program.
 #[derive(Debug)]
@@ -32,37 +17,31 @@ pub(crate) struct Recorded {
     pub(crate) program: Program,
 }
 
-/// The files to replay: those asked for, else all recordings inside the command; if quick, two of
-/// these.
+/// The files that are asked for.
 ///
 /// # Errors
-/// A file that is none.
-pub(crate) fn files(request: &Request) -> Result<Vec<PathBuf>> {
-    let usual: &[&str] = if request.quick { &QUICK } else { &USUAL };
-    let files = programs::names(request, usual);
-    if let Some(other) = files.iter().find(|file| !graphs::is_graph(file)) {
+/// A file that is no recording.
+pub(crate) fn files(request: &Request) -> Result<&[PathBuf]> {
+    if let Some(other) = request.files.iter().find(|file| !graphs::is_graph(file)) {
         bail!(
             "{}: is no object graph: give .sfg or .sfg.zst files, or {}",
             other.display(),
             graphs::bundled_names()
         );
     }
-    Ok(files)
+    Ok(&request.files)
 }
 
-/// The recordings to replay, one after the other, whole.
+/// A recording, whole.
 ///
 /// # Errors
-/// A file that is none; each recording, the first rule of the format that it breaks.
-pub(crate) fn all(request: &Request) -> Result<impl Iterator<Item = Result<Recorded>>> {
-    let files = files(request)?.into_iter();
-    Ok(files.map(move |file| {
-        let program = Program::read(|| graphs::open(&file));
-        Ok(Recorded {
-            name: name(&file),
-            program: program.with_context(|| name(&file))?,
-        })
-    }))
+/// A file that is none; the first rule of the format that it breaks.
+pub(crate) fn read(file: &Path) -> Result<Recorded> {
+    let program = Program::read(|| graphs::open(file));
+    Ok(Recorded {
+        name: name(file),
+        program: program.with_context(|| name(file))?,
+    })
 }
 
 /// A recording's name: `raytrace` of `bundled:raytrace` and of `graphs/raytrace.sfg.zst`.
@@ -74,10 +53,9 @@ pub(crate) fn name(file: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{QUICK, USUAL, files, name};
-    use crate::kit::Request;
     use std::path::Path;
-    use surefit_measure::collector::graphs;
+
+    use super::name;
 
     #[test]
     fn recordings_are_named_by_their_files() {
@@ -88,22 +66,5 @@ mod tests {
         ] {
             assert_eq!(name(Path::new(file)), "raytrace");
         }
-    }
-
-    #[test]
-    fn what_is_usual_is_bundled_and_quick_takes_two_of_it() {
-        for request in [false, true].map(|quick| Request {
-            quick,
-            ..Request::default()
-        }) {
-            assert!(
-                files(&request)
-                    .expect("bundled")
-                    .iter()
-                    .all(|file| graphs::open(file).is_ok())
-            );
-        }
-        assert!(QUICK.iter().all(|quick| USUAL.contains(quick)));
-        assert_eq!(graphs::bundled_names().split(", ").count(), USUAL.len());
     }
 }

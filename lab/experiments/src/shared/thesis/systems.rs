@@ -11,9 +11,8 @@
 //! # Source
 //! The thesis on free-list organisation, chapters 2 and 3.
 
-use surefit_clients::java::{Finds, Lists, Options, Space};
+use surefit_clients::java::{Finds, Lists, Space};
 use surefit_freelist::When;
-use surefit_gc::Settings;
 use surefit_vm::Watching;
 
 use crate::shared::merges::merges_name;
@@ -68,19 +67,7 @@ impl System {
         Space::Segregated(self.lists)
     }
 
-    /// The same options for this system's heap, for a replay.
-    pub(crate) const fn options(self, options: Options) -> Options {
-        Options {
-            large_from: if self.has_two_ends {
-                Settings::LARGE
-            } else {
-                usize::MAX
-            },
-            ..options
-        }
-    }
-
-    /// The same for this system's heap on the Java machine.
+    /// The same options for this system's heap.
     pub(crate) const fn watching(self, watching: Watching) -> Watching {
         match self.has_two_ends {
             true => watching.with_two_ends(),
@@ -108,7 +95,7 @@ pub(crate) fn setting() -> String {
 
 #[cfg(test)]
 mod tests {
-    use surefit_clients::java::{Finds, Options};
+    use surefit_clients::java::Finds;
     use surefit_freelist::When;
     use surefit_vm::Watching;
 
@@ -120,8 +107,6 @@ mod tests {
             System::thesis(When::Never, Finds::Scan),
             System::ours(When::Never),
         ];
-        let large_from = |system: System| system.options(Options::default()).large_from;
-        assert_eq!((large_from(thesis), large_from(ours)), (usize::MAX, 4096));
         let watched = |system: System| system.watching(Watching::default()).large_from;
         assert_eq!((watched(thesis), watched(ours)), (usize::MAX, 4096));
         assert!(!thesis.lists.is_tree && ours.lists.is_tree);

@@ -43,6 +43,7 @@ fn found(of: impl Fn(Kind) -> Figures, before: (f64, f64)) -> Found {
         heap: Collecting {
             least: 3 << 20,
             multiple: 2.0,
+            collections: 3,
         },
         before: Some(Before { visits, heads }),
     }
