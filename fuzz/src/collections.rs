@@ -1,7 +1,7 @@
 //! Vectors, strings, maps, deques and caches in one heap, beside those of the standard library:
 //! contents, refusals, what lives at the end.
 
-use std::collections::HashMap as StdMap;
+use std::collections::{HashMap as StdMap, HashSet};
 use std::hash::{BuildHasher, Hasher};
 use std::mem::MaybeUninit;
 
@@ -52,8 +52,18 @@ struct Containers<'m, W: Width> {
     vec_model: Vec<(u32, u8)>,
     map: HashMap<Moving, MovingVec<u8>, Bits>,
     map_model: StdMap<String, Vec<u8>>,
+    walk: Walk,
     queues: Queues,
     ordered: Ordered,
+}
+
+/// A walk through the map, one step after each change of it.
+#[derive(Default)]
+struct Walk {
+    /// From where it goes on.
+    place: Option<u64>,
+    /// Keys that were there when it began, are there still, and were not shown.
+    unseen: HashSet<String>,
 }
 
 /// Runs one input.
@@ -80,6 +90,7 @@ fn play<W: Width>(input: &mut Input<'_>) {
         vec_model: Vec::new(),
         map: HashMap::with_hasher(bits),
         map_model: StdMap::new(),
+        walk: Walk::default(),
         queues: Queues::default(),
         ordered: Ordered::default(),
     };
@@ -193,6 +204,22 @@ impl<W: Width> Containers<'_, W> {
         for key in map.keys(heap) {
             key.check(heap).expect("every invariant");
         }
+        self.step();
+    }
+
+    /// Shows the entries of one bucket.
+    fn step(&mut self) {
+        let (heap, map, unseen) = (&self.heap, &self.map, &mut self.walk.unseen);
+        match self.walk.place {
+            Some(_) => unseen.retain(|key| self.map_model.contains_key(key)),
+            None => unseen.extend(self.map_model.keys().cloned()),
+        }
+        self.walk.place = map.scan(heap, self.walk.place.unwrap_or(0), |key, value| {
+            let key = key.display(heap).to_string();
+            assert!(value.iter(heap).eq(&self.map_model[&key]));
+            unseen.remove(&key);
+        });
+        assert!(self.walk.place.is_some() || unseen.is_empty());
     }
 
     /// Copies what there is if there is room, frees all, and sees that nothing is left.
