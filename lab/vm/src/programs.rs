@@ -22,9 +22,9 @@ impl Measuring {
     /// All of them.
     pub const ALL: [Self; 7] = [
         of("Compress", "compress", [&["4"], &["1"]]),
-        of("Rules", "jess", [&["4"], &["1"]]),
+        of("Rules", "jess", [&["12", "1"], &["1"]]),
         of("Raytrace", "raytrace", [&["64"], &["16"]]),
-        of("Database", "db", [&["1000", "300"], &["50", "50"]]),
+        of("Database", "db", [&["6000", "100", "120"], &["50", "50"]]),
         of("Compile", "javac", [&["16"], &["2"]]),
         of("RaytraceThreads", "mtrt", [&["64"], &["16"]]),
         of("Generate", "jack", [&["6"], &["1"]]),

@@ -387,6 +387,7 @@ public class Database {
     public static void main(String[] args) {
         int lines = args.length > 0 ? Integer.parseInt(args[0]) : 3000;
         int size = args.length > 1 ? Integer.parseInt(args[1]) : 1000;
+        int most = args.length > 2 ? Integer.parseInt(args[2]) : Integer.MAX_VALUE;
         Source source = new Source();
         Database database = new Database();
         for (int i = 0; i < size; i++) {
@@ -396,6 +397,9 @@ public class Database {
         for (int i = 0; i < lines; i++) {
             String line = source.line(database.nextId);
             hash = 31 * hash + database.run(words(line), source);
+            while (database.entries.size() > most) {
+                database.remove(database.entries.firstElement().id);
+            }
             if ((i + 1) % (lines / 10) == 0) {
                 System.out.println((i + 1) + " lines: " + database.entries.size() + " entries, " + database.names.keys + " names, "
                     + database.towns.keys + " towns, " + hash);
