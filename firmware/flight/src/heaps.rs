@@ -3,26 +3,11 @@
 
 use std::fmt::{self, Write};
 
-use surefit::RawHeap;
-use surefit::compact::shared::ShardedHeap;
-use surefit::freelist::{FirstFit, Tlsf};
-
-use crate::load::{GUEST, Load, PROCESSES};
-use crate::memory::{Instances, Memory, with_region};
+use crate::kinds::{Kind, Visit, on, with_regions};
+use crate::load::{GUEST, Load, NAMES, PROCESSES};
+use crate::memory::Memory;
 use crate::monitor::Flight;
-use crate::plan::{CONFIG, Covers, Lock, Plan};
-use crate::pointers::Pointers;
-
-/// The heaps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Compact-fit, with an instance for each process.
-    Instances,
-    /// TLSF.
-    Tlsf,
-    /// First fit.
-    FirstFit,
-}
+use crate::plan::Plan;
 
 /// Each with its name.
 const KINDS: [(Kind, &str); 3] = [
@@ -37,28 +22,6 @@ const PERIODS: u32 = 10_000;
 /// Moments of the flight at which pieces are counted, and their lengths.
 const MOMENTS: u32 = 10;
 const LENGTHS: [usize; 4] = [16, 64, 256, 1000];
-
-/// What is done with the memory of a flight, whatever the heap is.
-trait Visit {
-    type Result;
-
-    fn visit<M: Memory>(self, memory: M) -> Self::Result;
-}
-
-/// Visits a heap in a region of so many bytes; `None` if it has no room for itself there.
-fn on<V: Visit>(kind: Kind, bytes: usize, load: &Load, visit: V) -> Option<V::Result> {
-    fn pointers<V: Visit>(heap: impl RawHeap, load: &Load, visit: V) -> V::Result {
-        visit.visit(Pointers::new(heap, load))
-    }
-    with_region(bytes, |memory| match kind {
-        Kind::Instances => {
-            let heap = ShardedHeap::<Lock, Covers>::new(memory, &CONFIG, PROCESSES as u16).ok()?;
-            Some(visit.visit(Instances::new(&heap, load).ok()?))
-        }
-        Kind::Tlsf => Some(pointers(Tlsf::new(memory).ok()?, load, visit)),
-        Kind::FirstFit => Some(pointers(FirstFit::new(memory).ok()?, load, visit)),
-    })
-}
 
 /// Flies until a process is refused that keeps to its demand.
 struct UntilRefused<'l>(&'l Load);
@@ -76,29 +39,59 @@ impl Visit for UntilRefused<'_> {
     }
 }
 
-/// Flies so many periods, and counts how many objects of a length can be allocated then.
-struct Pieces<'l> {
-    load: &'l Load,
-    periods: u32,
-    len: usize,
+/// Pieces of each length that each process can allocate within its quota; in the last row those
+/// that can be allocated without a quota.
+type Pieces = [[usize; LENGTHS.len()]; PROCESSES + 1];
+
+/// Flies so many periods, and counts pieces then.
+struct Counted<'l>(&'l Load, u32);
+
+impl Visit for Counted<'_> {
+    type Result = Pieces;
+
+    fn visit<M: Memory>(self, memory: M) -> Pieces {
+        let Self(load, periods) = self;
+        let mut flight = Flight::new(load, memory, true);
+        (0..periods).for_each(|_| flight.fly());
+        let memory = &mut flight.memory;
+        let mut pieces = Pieces::default();
+        for (row, counts) in pieces.iter_mut().enumerate() {
+            let process = row.min(GUEST);
+            if row == PROCESSES {
+                memory.unlimit(GUEST);
+            }
+            for (count, len) in counts.iter_mut().zip(LENGTHS) {
+                let objects = std::iter::from_fn(|| memory.allocate(process, len).ok());
+                let objects: Vec<_> = objects.collect();
+                *count = objects.len();
+                let free = |object| memory.free(process, object);
+                objects.into_iter().for_each(free);
+            }
+        }
+        pieces
+    }
 }
 
-impl Visit for Pieces<'_> {
-    type Result = usize;
-
-    fn visit<M: Memory>(self, memory: M) -> usize {
-        let mut flight = Flight::new(self.load, memory, true);
-        (0..self.periods).for_each(|_| flight.fly());
-        let memory = &mut flight.memory;
-        memory.unlimit(GUEST);
-        std::iter::from_fn(|| memory.allocate(GUEST, self.len).ok()).count()
-    }
+/// The fewest pieces of each kind, at any of the moments.
+fn pieces(kind: Kind, bytes: usize, load: &Load) -> Pieces {
+    let moments = (1..=MOMENTS).map(|moment| moment * (PERIODS / MOMENTS));
+    let counted = moments.filter_map(|periods| {
+        with_regions(bytes, |regions| {
+            on(kind, regions, load, Counted(load, periods))
+        })
+    });
+    let least = counted.reduce(|mut least, other| {
+        let pairs = least.iter_mut().flatten().zip(other.iter().flatten());
+        pairs.for_each(|(least, &other)| *least = other.min(*least));
+        least
+    });
+    least.unwrap_or_default()
 }
 
 /// The first period in which a process that keeps to its demand is refused, in so many bytes;
 /// `None` if there is none. A heap without room for itself refuses in the first.
 pub fn refused(kind: Kind, bytes: usize, load: &Load) -> Option<u32> {
-    on(kind, bytes, load, UntilRefused(load)).unwrap_or(Some(0))
+    with_regions(bytes, |regions| on(kind, regions, load, UntilRefused(load))).unwrap_or(Some(0))
 }
 
 /// The fewest KiB in which nobody is refused who keeps to his demand.
@@ -122,23 +115,21 @@ pub fn compare(out: &mut dyn Write, load: &Load, plan: &Plan) -> fmt::Result {
     let bytes = plan.region_bytes - 1;
     writeln!(
         out,
-        "{PERIODS} periods in {bytes} B; pieces that can still be allocated, at the worst of {MOMENTS} moments\n\
-         heap             first refusal  least KiB   of 16 B  of 64 B  of 256 B  of 1000 B"
+        "{PERIODS} periods in {bytes} B; pieces that can still be allocated, at the worst of {MOMENTS} moments"
     )?;
     for (kind, name) in KINDS {
         let first = refused(kind, bytes, load);
         let first = first.map_or("none".to_owned(), |period| period.to_string());
-        write!(out, "{name:<16} {first:>13} {:>10}", least_kib(kind, load))?;
-        for (len, width) in LENGTHS.into_iter().zip([9, 8, 9, 10]) {
-            let moments = (1..=MOMENTS).map(|moment| moment * (PERIODS / MOMENTS));
-            let pieces = moments.filter_map(|periods| {
-                let pieces = Pieces { load, periods, len };
-                on(kind, bytes, load, pieces)
-            });
-            let least = pieces.min().unwrap_or(0);
-            write!(out, " {least:>width$}")?;
+        let least = least_kib(kind, load);
+        writeln!(
+            out,
+            "{name}: first refusal {first}, least RAM without one {least} KiB"
+        )?;
+        writeln!(out, "  within its quota   16 B   64 B  256 B 1000 B")?;
+        let names = NAMES.into_iter().chain(["without quotas"]);
+        for (name, [a, b, c, d]) in names.zip(pieces(kind, bytes, load)) {
+            writeln!(out, "  {name:<16} {a:>6} {b:>6} {c:>6} {d:>6}")?;
         }
-        writeln!(out)?;
     }
     writeln!(out, "pools, one for each process: {} B", plan.pool_bytes)
 }

@@ -5,14 +5,14 @@ use std::fs;
 use std::io::Write as _;
 use std::process::ExitCode;
 
+use crate::kinds::{Options, with_regions};
 use crate::load::Load;
-use crate::memory::with_region;
 use crate::plan::Plan;
 use crate::{heaps, picture, report};
 
 /// What it is told to do.
 const USAGE: &str =
-    "usage: surefit-flight fly [LOAD] [PERIODS] [alone]     alone: without the guest
+    "usage: surefit-flight fly [LOAD] [PERIODS] [alone] [tlsf|first-fit|anywhere|collector]
        surefit-flight heaps [LOAD]                    other heaps in the same RAM
        surefit-flight picture LOG SVG                 draws the log of a flight";
 
@@ -66,19 +66,16 @@ pub fn planned(file: Option<&str>) -> Result<(Load, Plan), String> {
 }
 
 fn fly(words: &[&str]) -> Result<bool, String> {
-    let (mut file, mut periods, mut with_guest) = (None, 10_000, true);
+    let (mut file, mut options) = (None, Options::DEFAULT);
     for word in words {
-        match word.parse() {
-            Ok(number) => periods = number,
-            Err(_) if *word == "alone" => with_guest = false,
-            Err(_) if file.is_none() => file = Some(*word),
-            Err(_) => return Err(USAGE.to_owned()),
+        if !options.take(word) && file.replace(*word).is_some() {
+            return Err(USAGE.to_owned());
         }
     }
     let (load, plan) = planned(file)?;
     // The region of an image has a byte that says whether it was taken.
-    Ok(with_region(plan.region_bytes - 1, |memory| {
-        report::fly(&mut Log, &load, &plan, memory, periods, with_guest)
+    Ok(with_regions(plan.region_bytes - 1, |regions| {
+        report::fly(&mut Log, &load, &plan, regions, options)
     }))
 }
 

@@ -9,6 +9,10 @@ pub const PROCESSES: usize = 5;
 /// Their names, in the order of their priorities.
 pub const NAMES: [&str; PROCESSES] = ["controller", "mission", "telemetry", "log", "guest"];
 
+/// The process that may be on a collector.
+#[cfg(feature = "collector")]
+pub const MISSION: usize = 1;
+
 /// The process whose radio interrupts.
 pub const TELEMETRY: usize = 2;
 

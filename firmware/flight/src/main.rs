@@ -3,14 +3,16 @@
 //! his demand. docs/flight.md tells it.
 //!
 //! On an operating system, `cargo run` flies the same as the image on a board, without counting
-//! instructions. `ci/boards.sh` runs the image on emulated boards.
+//! instructions. `ci/flight.sh` runs the image on emulated boards.
 //!
 //! | file | holds |
 //! | --- | --- |
 //! | `load` | the load, which a text describes: `load.txt` |
 //! | `plan` | its certificate |
 //! | `fixed`, `vehicle`, `control` | numbers with a point; the vehicle in the wind; what flies it |
-//! | `memory`, `pointers` | one interface for heaps; that of instances; those of raw pointers |
+//! | `radio` | the handler of an interrupt, and its mailbox |
+//! | `memory`, `pointers`, `collected` | one interface for heaps; that of instances; those of raw pointers; a collector |
+//! | `kinds` | which of them a flight has |
 //! | `port` | a process's budget, and what it has used |
 //! | `processes` | controller, mission, telemetry, log, guest |
 //! | `monitor`, `report` | a period; a flight and its log |
@@ -19,22 +21,25 @@
 #![cfg_attr(target_os = "none", no_std, no_main)]
 
 mod board;
+#[cfg(feature = "collector")]
+mod collected;
 mod control;
 mod fixed;
 #[cfg(not(target_os = "none"))]
 mod heaps;
 #[cfg(not(target_os = "none"))]
 mod host;
+mod kinds;
 mod load;
 mod memory;
 mod monitor;
 #[cfg(not(target_os = "none"))]
 mod picture;
 mod plan;
-#[cfg(not(target_os = "none"))]
 mod pointers;
 mod port;
 mod processes;
+mod radio;
 mod report;
 #[cfg(test)]
 mod tests;

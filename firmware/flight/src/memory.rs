@@ -1,14 +1,17 @@
 //! One interface for all heaps that a flight runs on, and the heap with an instance for each
 //! process.
 
-use core::alloc::Layout;
+use core::fmt::{self, Write};
 
+use surefit::Refused;
 use surefit::compact::Bytes;
 use surefit::compact::shared::{Local, ShardedHeap};
-use surefit::{Corruption, Refused};
 
+use crate::board::clock::Stopwatch;
+use crate::board::machine::in_handler;
 use crate::load::{Load, PAGE, PROCESSES, TELEMETRY};
-use crate::plan::{Covers, Lock};
+use crate::plan::{Covers, Lock, layout};
+use crate::radio::{Heard, Mailbox, Radio, packet};
 
 /// The memory of all processes.
 pub trait Memory {
@@ -21,12 +24,32 @@ pub trait Memory {
     /// What is exhausted, or why it never could be served; nothing has changed.
     fn allocate(&mut self, process: usize, len: usize) -> Result<Self::Name, Refused>;
 
-    /// Allocates an object of a process in the handler of an interrupt.
-    ///
-    /// # Errors
-    /// As [`Memory::allocate`].
-    fn allocate_in_handler(&mut self, process: usize, len: usize) -> Result<Self::Name, Refused> {
-        self.allocate(process, len)
+    /// What the handler of the radio's interrupt has allocated for a process: a packet of `len`
+    /// bytes, if `pays` says that the budget has a call for it.
+    fn hear(
+        &mut self,
+        process: usize,
+        len: usize,
+        pays: &mut dyn FnMut() -> bool,
+    ) -> Option<Heard<Self::Name>> {
+        let mut heard = None;
+        if pays() {
+            in_handler(&mut || {
+                let watch = Stopwatch::start();
+                let result = self.allocate(process, len);
+                let instructions = watch.instructions();
+                let result = result.map(|mut name| {
+                    self.write(&mut name, 0, &packet(len)[..len]);
+                    name
+                });
+                heard = Some(Heard {
+                    len,
+                    result,
+                    instructions,
+                });
+            });
+        }
+        heard
     }
 
     /// Frees an object of a process.
@@ -56,55 +79,69 @@ pub trait Memory {
     /// Where in its page an object lies; the page itself is any free one.
     fn place(&self, name: &Self::Name) -> usize;
 
-    /// Verifies every numbered invariant of the heap.
+    /// The flight is over: nothing interrupts any more.
+    fn land(&mut self) {}
+
+    /// What is not as it must be: every numbered invariant of the heap is verified.
+    fn fault(&self) -> Option<&'static str>;
+
+    /// What is to be said of it.
     ///
     /// # Errors
-    /// The first invariant that does not hold.
-    fn check(&self) -> Result<(), Corruption>;
-}
-
-/// A layout of bytes.
-pub fn layout(len: usize) -> Result<Layout, Refused> {
-    let limit = isize::MAX as usize;
-    Layout::from_size_align(len, 8).map_err(|_| Refused::TooLarge { limit })
-}
-
-/// Memory that begins at the start of a page.
-#[cfg(not(target_os = "none"))]
-pub fn with_region<R>(bytes: usize, f: impl FnOnce(&mut [core::mem::MaybeUninit<u8>]) -> R) -> R {
-    let page = PAGE as usize;
-    let mut memory = vec![core::mem::MaybeUninit::new(0xa5); bytes + page];
-    let first = memory.as_ptr().align_offset(page);
-    f(&mut memory[first..first + bytes])
+    /// If `out` cannot be written.
+    fn describe(&self, _out: &mut dyn Write) -> fmt::Result {
+        Ok(())
+    }
 }
 
 /// A heap with an instance for each process.
-#[derive(Debug)]
 pub struct Instances<'h, 'm> {
     heap: &'h ShardedHeap<'m, Lock, Covers>,
     /// Each process allocates from its own instance.
     locals: [Option<Local<'h, 'm, Lock, Covers>>; PROCESSES],
-    /// The handler of the radio's interrupt, in the instance of the telemetry.
-    handler: Local<'h, 'm, Lock, Covers>,
+    mailbox: &'h Mailbox,
+    /// The radio, if it interrupts between two calls.
+    radio: Option<Radio<'h, 'm>>,
 }
 
 impl<'h, 'm> Instances<'h, 'm> {
-    /// Registers each process, and limits it.
+    /// Registers each process, and limits it. The radio interrupts at any instruction, and serves
+    /// the mailbox.
     ///
     /// # Errors
     /// If the heap has not as many instances, or they are registered already.
-    pub fn new(heap: &'h ShardedHeap<'m, Lock, Covers>, load: &Load) -> Result<Self, Refused> {
+    pub fn new(
+        heap: &'h ShardedHeap<'m, Lock, Covers>,
+        load: &Load,
+        mailbox: &'h Mailbox,
+    ) -> Result<(Self, Radio<'h, 'm>), Refused> {
         let mut locals = [const { None }; PROCESSES];
         for (process, (local, number)) in load.processes.iter().zip(locals.iter_mut().zip(0..)) {
             heap.set_quota(number, process.quota as usize);
             *local = Some(heap.register_in(number)?);
         }
-        let handler = heap.register_in(TELEMETRY as u32)?;
-        Ok(Self {
+        let local = heap.register_in(TELEMETRY as u32)?;
+        let instances = Self {
             heap,
             locals,
-            handler,
-        })
+            mailbox,
+            radio: None,
+        };
+        Ok((instances, Radio { heap, local }))
+    }
+
+    /// The same, where the radio interrupts between two calls.
+    pub fn with_radio(self, radio: Radio<'h, 'm>) -> Self {
+        let radio = Some(radio);
+        Self { radio, ..self }
+    }
+
+    /// A call of the main program.
+    fn call<R>(&self, call: impl FnOnce() -> R) -> R {
+        match self.radio {
+            Some(_) => call(),
+            None => self.mailbox.during(call),
+        }
     }
 
     fn local(&self, process: usize) -> Result<&Local<'h, 'm, Lock, Covers>, Refused> {
@@ -119,16 +156,29 @@ impl Memory for Instances<'_, '_> {
     type Name = Bytes;
 
     fn allocate(&mut self, process: usize, len: usize) -> Result<Bytes, Refused> {
-        self.local(process)?.alloc_zeroed(layout(len)?)
+        let (local, layout) = (self.local(process)?, layout(len)?);
+        self.call(|| local.alloc_zeroed(layout))
     }
 
-    fn allocate_in_handler(&mut self, _: usize, len: usize) -> Result<Bytes, Refused> {
-        self.handler.alloc_zeroed(layout(len)?)
+    fn hear(
+        &mut self,
+        _: usize,
+        len: usize,
+        pays: &mut dyn FnMut() -> bool,
+    ) -> Option<Heard<Bytes>> {
+        let Some(radio) = &self.radio else {
+            return self.mailbox.hear(len, pays);
+        };
+        let mut heard = None;
+        if pays() {
+            in_handler(&mut || heard = Some(radio.receive(len)));
+        }
+        heard
     }
 
     fn free(&mut self, process: usize, name: Bytes) {
-        let freed = self.local(process).and_then(|local| local.free_bytes(name));
-        freed.expect(LIVE);
+        let local = self.local(process).expect("registered");
+        self.call(|| local.free_bytes(name)).expect(LIVE);
     }
 
     fn read(&self, name: &Bytes, at: usize, target: &mut [u8]) {
@@ -166,7 +216,24 @@ impl Memory for Instances<'_, '_> {
         bytes.as_ptr().addr() % PAGE as usize
     }
 
-    fn check(&self) -> Result<(), Corruption> {
-        self.heap.check(false)
+    fn land(&mut self) {
+        self.mailbox.close();
+    }
+
+    fn fault(&self) -> Option<&'static str> {
+        // A handler that interrupts a free may leave a move unpaid.
+        let broken = self.heap.check(self.radio.is_none()).is_err();
+        broken.then_some("an invariant of the heap does not hold")
+    }
+
+    fn describe(&self, out: &mut dyn Write) -> fmt::Result {
+        match self.radio {
+            Some(_) => Ok(()),
+            None => writeln!(
+                out,
+                "radio: {} packets were allocated in the middle of another call",
+                self.mailbox.inside()
+            ),
+        }
     }
 }

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use crate::load::{NAMES, PROCESSES};
+use crate::load::{NAMES, PAGE, PROCESSES};
 
 /// The picture, and the left and right end of its panels, in pixels.
 const SIZE: (f64, f64) = (900.0, 590.0);
@@ -78,7 +78,7 @@ fn name(y: f64, name: &str, colour: &str) -> String {
 /// # Errors
 /// If the text is no such log.
 pub fn draw(text: &str) -> Result<String, String> {
-    let wanted = "no log of a flight: it needs the line `load:` and rows";
+    let wanted = "no log of a flight: it needs the lines `load:` and `certificate:`, and rows";
     let numbers = |line: &str| -> Vec<f64> {
         let words = line.split(|c: char| !c.is_ascii_digit());
         words.filter_map(|word| word.parse().ok()).collect()
@@ -90,7 +90,11 @@ pub fn draw(text: &str) -> Result<String, String> {
         .map(numbers)
         .filter(|row| row.len() == 3 + PROCESSES)
         .collect();
-    let ([length, deadline, ..], [.., last]) = (load.as_slice(), rows.as_slice()) else {
+    let certified = text.lines().find(|line| line.starts_with("certificate: "));
+    let certified = certified.map(numbers).unwrap_or_default();
+    let ([length, deadline, ..], [_, _, pages, ..], [.., last]) =
+        (load.as_slice(), certified.as_slice(), rows.as_slice())
+    else {
         return Err(wanted.to_owned());
     };
     let (width, height) = SIZE;
@@ -101,16 +105,15 @@ pub fn draw(text: &str) -> Result<String, String> {
 "##,
         ENDS.0
     );
-    svg += &memory(&rows, last[0]);
+    svg += &memory(&rows, last[0], pages * f64::from(PAGE));
     svg += &responses(&rows, last[0], *deadline, *length);
     svg += "</svg>\n";
     Ok(svg)
 }
 
-/// What the processes hold, one above the other.
-fn memory(rows: &[Vec<f64>], last_period: f64) -> String {
-    let sums = rows.iter().map(|row| row[3..].iter().sum::<f64>());
-    let most = (sums.fold(1.0, f64::max) / 16384.0).ceil() * 16384.0;
+/// What the processes hold, one above the other, below what is certified.
+fn memory(rows: &[Vec<f64>], last_period: f64, certified: f64) -> String {
+    let most = (certified / 16384.0).ceil() * 16384.0;
     let panel = Panel {
         ends: (50.0, 310.0),
         values: (0.0, most),
@@ -121,6 +124,7 @@ fn memory(rows: &[Vec<f64>], last_period: f64) -> String {
         let bytes = most * f64::from(part) / 4.0;
         svg += &panel.level(bytes, "#ddd", &format!("{} KiB", bytes / 1024.0), true);
     }
+    svg += &panel.level(certified, "#222", "certified", false);
     let mut below: Curve = rows.iter().map(|row| (row[0], 0.0)).collect();
     for (process, colour) in COLOURS.into_iter().enumerate() {
         let held = rows.iter().map(|row| row[3 + process]);

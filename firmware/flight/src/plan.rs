@@ -2,15 +2,19 @@
 //! needs of its quota, and the most work of one call.
 //!
 //! ```text
-//! process    its demand, alone in one instance          ≤ its quota
-//! whole      the sum of all demands, in five instances  ≤ the RAM
-//! guest      keeps to no demand: what its quota holds is its demand
+//! process    its demand, alone in one instance    ≤ its quota
+//! whole      five instances, each with its demand  ≤ the RAM
+//! guest      keeps to no demand: its quota caps what it takes
 //! ```
 //! At most two calls are in progress at once: the main program's, and that of an interrupt handler.
 //! So T is 2, although each process has a registration of its own.
 
+use core::alloc::Layout;
+
+use surefit::Refused;
 use surefit::compact::certify::{
-    Budget, ClassSet, Demand, SharedCertificate, SharedWork, Sharing, certify_shared,
+    Budget, ClassSet, Demand, InstanceDemand, SharedWork, Sharing, certify_instances,
+    certify_shared,
 };
 use surefit::compact::shared::{CriticalSection, PerHeap, SharedConfig};
 use surefit::compact::{Bound, Config, Geometry, GeometrySpec, Spacing, Tail, Wide};
@@ -38,6 +42,10 @@ pub static CONFIG: SharedConfig<Covers> = {
     let Ok(config) = Config::new(geometry, Bound::Pages(1)) else {
         panic!("the bound is valid")
     };
+    // As without the feature `pieces`.
+    let Ok(config) = config.with_pieces(None) else {
+        panic!("none are valid")
+    };
     let config = SharedConfig::new(config).with_pins(1);
     let Ok(config) = config.with_locals(2 * PROCESSES as u16, 0) else {
         panic!("there are threads")
@@ -50,6 +58,9 @@ pub static CONFIG: SharedConfig<Covers> = {
         Err(_) => panic!("a multiple of 16"),
     }
 };
+
+/// Calls that are in progress at once.
+const CALLS: Sharing = Sharing::new(2);
 
 /// A load that can be flown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,9 +84,12 @@ impl Plan {
     /// # Errors
     /// Why it is not flown.
     pub const fn new(load: &Load) -> Result<Self, Invalid> {
-        let mut needed = [0; PROCESSES];
-        let (mut objects, mut block_bytes, mut longest, mut pool_bytes) =
-            (0_u64, 0_u64, 0, 0_usize);
+        let nothing = InstanceDemand {
+            demand: Demand::PerClass(&[]),
+            quota: 0,
+        };
+        let mut instances = [nothing; PROCESSES];
+        let (mut needed, mut pool_bytes) = ([0; PROCESSES], 0_usize);
         let mut process = 0;
         while process < PROCESSES {
             let figures = &load.processes[process];
@@ -87,25 +101,17 @@ impl Plan {
                 Ok(needed) => needed,
                 Err(invalid) => return Err(invalid),
             };
-            objects = objects.saturating_add(budget.objects);
-            block_bytes = block_bytes.saturating_add(budget.block_bytes);
-            if figures.longest > longest {
-                longest = figures.longest;
-            }
+            instances[process] = InstanceDemand {
+                demand: Demand::Joint(budget),
+                quota: figures.quota as usize,
+            };
             pool_bytes = pool_bytes.saturating_add(pool_of(figures));
             process += 1;
         }
-        let sum = Budget {
-            objects,
-            block_bytes,
-            classes: ClassSet::of_requests(CONFIG.config().geometry(), longest as usize),
-        };
-        let Some(whole) = certificate(PROCESSES as u32, sum) else {
-            return Err(Invalid::new(
-                None,
-                "no heap can serve the sum of all demands",
-                None,
-            ));
+        let whole = certify_instances::<Lock, Covers>(&CONFIG, &CALLS, &instances);
+        let Ok(whole) = whole else {
+            let what = "no heap can serve all demands";
+            return Err(Invalid::new(None, what, None));
         };
         let region_bytes = whole.aligned_bytes.saturating_add(1);
         if region_bytes > load.ram as usize {
@@ -164,7 +170,8 @@ const fn quota_for(number: usize, process: &Process, budget: Budget) -> Result<u
     if process.is_by_quota() {
         return Ok(process.quota as usize);
     }
-    let Some(alone) = certificate(1, budget) else {
+    let alone = certify_shared::<Lock, Covers>(&CONFIG, &CALLS, &Demand::Joint(budget));
+    let Ok(alone) = alone else {
         return Err(Invalid::new(
             Some(number),
             "no heap can serve its demand",
@@ -182,14 +189,6 @@ const fn quota_for(number: usize, process: &Process, budget: Budget) -> Result<u
     Ok(needed)
 }
 
-const fn certificate(instances: u32, budget: Budget) -> Option<SharedCertificate> {
-    let sharing = Sharing::new(2).with_instances(instances);
-    match certify_shared::<Lock, Covers>(&CONFIG, &sharing, &Demand::Joint(budget)) {
-        Ok(certificate) => Some(certificate),
-        Err(_) => None,
-    }
-}
-
 /// The most bytes that the free of an object of `len` bytes copies, and those of its page-block.
 pub const fn block_bytes(len: usize) -> usize {
     let geometry = CONFIG.config().geometry();
@@ -197,6 +196,15 @@ pub const fn block_bytes(len: usize) -> usize {
         Some(class) => geometry.layout(class).block_bytes as usize,
         None => usize::MAX,
     }
+}
+
+/// A layout of bytes.
+///
+/// # Errors
+/// If no object can be so long.
+pub fn layout(len: usize) -> Result<Layout, Refused> {
+    let limit = isize::MAX as usize;
+    Layout::from_size_align(len, 8).map_err(|_| Refused::TooLarge { limit })
 }
 
 const fn pool_of(process: &Process) -> usize {

@@ -5,7 +5,6 @@
 use surefit::Refused;
 
 use crate::board::clock::Stopwatch;
-use crate::board::machine::in_handler;
 use crate::load::Process;
 use crate::memory::Memory;
 use crate::plan::block_bytes;
@@ -165,22 +164,14 @@ impl<M: Memory> Port<'_, M> {
         self.allocated(len, result, watch.instructions())
     }
 
-    /// As [`Port::allocate`], in the handler of an interrupt.
-    ///
-    /// # Errors
-    /// As [`Port::allocate`].
-    pub fn allocate_in_handler(&mut self, len: usize) -> Result<Object<M::Name>, Denied> {
-        if !self.account.take(0) {
-            return Err(Denied::Wait);
-        }
-        let (memory, process) = (&mut *self.memory, self.process);
-        let (mut result, mut instructions) = (Err(Refused::Busy), 0);
-        in_handler(&mut || {
-            let watch = Stopwatch::start();
-            result = memory.allocate_in_handler(process, len);
-            instructions = watch.instructions();
-        });
-        self.allocated(len, result, instructions)
+    /// An object that the handler of the radio's interrupt has allocated, if there is one.
+    pub fn hear(&mut self, len: usize) -> Option<Object<M::Name>> {
+        let account = &mut *self.account;
+        let heard = self
+            .memory
+            .hear(self.process, len, &mut || account.take(0))?;
+        let heard = self.allocated(heard.len, heard.result, heard.instructions);
+        heard.ok()
     }
 
     fn allocated(

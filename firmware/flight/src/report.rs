@@ -1,15 +1,13 @@
 //! A flight with its log: a row for each two-hundredth of it, and its figures.
 
 use core::fmt::{self, Write};
-use core::mem::MaybeUninit;
-
-use surefit::compact::shared::ShardedHeap;
 
 use crate::board::clock;
+use crate::kinds::{Options, Regions, Visit, on};
 use crate::load::{GUEST, Load, NAMES, PROCESSES};
-use crate::memory::{Instances, Memory};
+use crate::memory::Memory;
 use crate::monitor::Flight;
-use crate::plan::{CONFIG, Covers, Lock, Plan};
+use crate::plan::Plan;
 use crate::port::{Account, Call};
 
 /// Rows of the log.
@@ -18,27 +16,39 @@ const ROWS: u32 = 200;
 /// Megahertz of the processor of the figures: it executes one instruction in each cycle.
 const MEGAHERTZ: u64 = 600;
 
-/// Flies on a heap with an instance for each process, in a region of the plan's bytes. Whether the
-/// flight was as it must be.
+/// Flies, in regions of the plan's bytes. Whether the flight was as it must be.
 pub fn fly(
     out: &mut dyn Write,
     load: &Load,
     plan: &Plan,
-    memory: &mut [MaybeUninit<u8>],
-    periods: u32,
-    with_guest: bool,
+    regions: Regions<'_>,
+    options: Options,
 ) -> bool {
-    let heap = ShardedHeap::<Lock, Covers>::new(memory, &CONFIG, PROCESSES as u16);
-    let Ok(heap) = heap else {
-        let _ = writeln!(out, "FAILED: the region is too small");
-        return false;
+    let logged = Logged {
+        out,
+        load,
+        plan,
+        options,
     };
-    let Ok(instances) = Instances::new(&heap, load) else {
-        let _ = writeln!(out, "FAILED: a process cannot be registered");
-        return false;
-    };
-    let mut flight = Flight::new(load, instances, with_guest);
-    log(out, load, plan, &mut flight, periods).is_ok_and(|()| flight.fault().is_none())
+    on(options.kind, regions, load, logged).is_some_and(|passed| passed)
+}
+
+/// A flight with its log.
+struct Logged<'l> {
+    out: &'l mut dyn Write,
+    load: &'l Load,
+    plan: &'l Plan,
+    options: Options,
+}
+
+impl Visit for Logged<'_> {
+    type Result = bool;
+
+    fn visit<M: Memory>(self, memory: M) -> bool {
+        let mut flight = Flight::new(self.load, memory, self.options.with_guest);
+        let periods = self.options.periods;
+        log(self.out, self.load, self.plan, &mut flight, periods).is_ok_and(|passed| passed)
+    }
 }
 
 /// Flies so many periods, and logs them.
@@ -48,7 +58,7 @@ fn log<M: Memory>(
     plan: &Plan,
     flight: &mut Flight<'_, M>,
     periods: u32,
-) -> fmt::Result {
+) -> Result<bool, fmt::Error> {
     let Plan {
         region_bytes,
         pages,
@@ -81,12 +91,16 @@ fn log<M: Memory>(
             row(out, flight, &mut most)?;
         }
     }
+    flight.memory.land();
     processes(out, load, plan, flight, &most)?;
     figures(out, load, flight)?;
-    match flight.fault() {
-        Some(fault) => writeln!(out, "FAILED: {fault}"),
-        None => writeln!(out, "ok: the flight is as it must be"),
+    flight.memory.describe(out)?;
+    let fault = flight.fault();
+    match fault {
+        Some(fault) => writeln!(out, "FAILED: {fault}")?,
+        None => writeln!(out, "ok: the flight is as it must be")?,
     }
+    Ok(fault.is_none())
 }
 
 /// One row: the longest response and period since the last row, and what each process holds.
@@ -158,6 +172,19 @@ fn figures<M: Memory>(out: &mut dyn Write, load: &Load, flight: &Flight<'_, M>) 
         out,
         "critical section: longest {} instructions",
         clock::longest_section()
+    )?;
+    let longest = |call: Call| {
+        let each = flight.accounts.iter();
+        each.map(|account| account.longest[call as usize])
+            .max()
+            .unwrap_or(0)
+    };
+    writeln!(
+        out,
+        "calls: longest allocation {}, free {}, refusal {} instructions",
+        longest(Call::Allocation),
+        longest(Call::Free),
+        longest(Call::Refusal)
     )?;
     let turnovers = flight.accounts.iter().map(|account| account.turnover);
     let (bytes, instructions) = turnovers.fold((0, 0), |sum, it| (sum.0 + it.0, sum.1 + it.1));

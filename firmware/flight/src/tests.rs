@@ -3,13 +3,17 @@
 use surefit::Refused;
 use surefit::compact::shared::ShardedHeap;
 
-use crate::heaps::{Kind, refused};
+use crate::heaps::refused;
 use crate::host::{COMMITTED, planned};
+use crate::kinds::{Kind, Options, with_regions};
 use crate::load::{GUEST, Invalid, Load, PROCESSES, Verb};
-use crate::memory::{Instances, Memory, with_region};
+#[cfg(feature = "collector")]
+use crate::load::{MISSION, NAMES};
+use crate::memory::{Instances, Memory};
 use crate::monitor::Flight;
 use crate::picture;
 use crate::plan::{CONFIG, Covers, Lock, Plan};
+use crate::radio::Mailbox;
 use crate::report;
 
 /// The committed load and its plan.
@@ -23,19 +27,45 @@ fn flown<R>(
     with_guest: bool,
     look: impl FnOnce(&mut Flight<'_, Instances<'_, '_>>) -> R,
 ) -> R {
-    let (load, plan) = committed();
-    with_region(plan.region_bytes - 1, |memory| {
-        let heap = ShardedHeap::<Lock, Covers>::new(memory, &CONFIG, PROCESSES as u16).unwrap();
-        let mut flight = Flight::new(&load, Instances::new(&heap, &load).unwrap(), with_guest);
+    on_instances(|load, _, instances| {
+        let mut flight = Flight::new(load, instances, with_guest);
         for _ in 0..periods {
             flight.fly();
             if flight.period % 50 == 0 {
-                flight.memory.check().unwrap();
+                assert_eq!(flight.memory.fault(), None);
             }
         }
         assert_eq!(flight.fault(), None);
         look(&mut flight)
     })
+}
+
+type Heap<'m> = ShardedHeap<'m, Lock, Covers>;
+
+/// The committed load's instances, in exactly its certified bytes.
+fn on_instances<R>(look: impl FnOnce(&Load, &Heap<'_>, Instances<'_, '_>) -> R) -> R {
+    let (load, plan) = committed();
+    with_regions(plan.region_bytes - 1, |regions| {
+        let heap = Heap::new(regions.heap, &CONFIG, PROCESSES as u16).unwrap();
+        let mailbox = Mailbox::new();
+        let (instances, radio) = Instances::new(&heap, &load, &mailbox).unwrap();
+        look(&load, &heap, instances.with_radio(radio))
+    })
+}
+
+/// The log of a flight in its certified bytes, and whether it was as it must be.
+fn logged(load: &Load, periods: u32, kind: Kind) -> (String, bool) {
+    let plan = Plan::new(load).unwrap();
+    let options = Options {
+        periods,
+        kind,
+        ..Options::DEFAULT
+    };
+    let mut log = String::new();
+    let passed = with_regions(plan.region_bytes - 1, |regions| {
+        report::fly(&mut log, load, &plan, regions, options)
+    });
+    (log, passed)
 }
 
 #[test]
@@ -88,10 +118,7 @@ fn a_seed_says_the_whole_flight() {
 
 #[test]
 fn what_a_process_forgets_is_destroyed_with_it() {
-    let (load, plan) = committed();
-    with_region(plan.region_bytes - 1, |memory| {
-        let heap = ShardedHeap::<Lock, Covers>::new(memory, &CONFIG, PROCESSES as u16).unwrap();
-        let mut instances = Instances::new(&heap, &load).unwrap();
+    on_instances(|_, heap, mut instances| {
         let stale = instances.allocate(GUEST, 100).unwrap();
         let kept = instances.allocate(0, 100).unwrap();
         assert_eq!(instances.held(GUEST), 1024);
@@ -104,10 +131,7 @@ fn what_a_process_forgets_is_destroyed_with_it() {
 
 #[test]
 fn a_quota_ends_where_the_load_says() {
-    let (load, plan) = committed();
-    with_region(plan.region_bytes - 1, |memory| {
-        let heap = ShardedHeap::<Lock, Covers>::new(memory, &CONFIG, PROCESSES as u16).unwrap();
-        let mut instances = Instances::new(&heap, &load).unwrap();
+    on_instances(|load, _, mut instances| {
         let pages = std::iter::from_fn(|| instances.allocate(GUEST, 1000).ok()).count();
         assert_eq!(pages, load.processes[GUEST].quota as usize / 1024);
         assert_eq!(instances.allocate(GUEST, 16).err(), Some(Refused::Quota));
@@ -231,23 +255,14 @@ fn a_flight_that_breaks_a_promise_fails() {
     for (from, to, expected) in cases {
         let text = COMMITTED.replacen(from, to, 1);
         assert_ne!(text, COMMITTED, "nothing is replaced");
-        let load = Load::parse(&text).unwrap();
-        let plan = Plan::new(&load).unwrap();
-        let mut log = String::new();
-        let passed = with_region(plan.region_bytes - 1, |memory| {
-            report::fly(&mut log, &load, &plan, memory, 400, true)
-        });
+        let (log, passed) = logged(&Load::parse(&text).unwrap(), 400, Kind::Instances);
         assert!(!passed && log.contains(expected), "{log}");
     }
 }
 
 #[test]
 fn the_log_is_drawn() {
-    let (load, plan) = committed();
-    let mut log = String::new();
-    let passed = with_region(plan.region_bytes - 1, |memory| {
-        report::fly(&mut log, &load, &plan, memory, 400, true)
-    });
+    let (log, passed) = logged(&committed().0, 400, Kind::Instances);
     assert!(passed, "{log}");
     assert_eq!(
         log.lines().filter(|line| line.starts_with("row,")).count(),
@@ -255,6 +270,37 @@ fn the_log_is_drawn() {
     );
     let svg = picture::draw(&log).unwrap();
     assert_eq!(svg.matches("<polygon").count(), PROCESSES);
-    assert!(svg.contains("deadline"));
+    assert!(svg.contains("deadline") && svg.contains("certified"));
     assert!(picture::draw("nothing").is_err());
+}
+
+#[cfg(feature = "collector")]
+/// The last words of the lines of all processes: sums over their calls.
+fn digests(log: &str) -> Vec<(&str, &str)> {
+    let words = log
+        .lines()
+        .filter_map(|line| Some((line.split(' ').next()?, line.rsplit(' ').next()?)));
+    words.filter(|(name, _)| NAMES.contains(name)).collect()
+}
+
+#[cfg(feature = "collector")]
+#[test]
+fn a_collector_changes_no_call_of_the_others() {
+    let (load, _) = committed();
+    let [(instances, _), (collected, passed)] =
+        [Kind::Instances, Kind::Collected].map(|kind| logged(&load, 2000, kind));
+    assert!(passed, "{collected}");
+    let (mut instances, mut collected) = (digests(&instances), digests(&collected));
+    assert_eq!(
+        (instances.len(), instances.remove(MISSION).0),
+        (PROCESSES, "mission")
+    );
+    collected.remove(MISSION);
+    assert_eq!(instances, collected);
+}
+
+#[test]
+fn a_radio_that_interrupts_anywhere_harms_nobody() {
+    let (log, passed) = logged(&committed().0, 2000, Kind::Anywhere);
+    assert!(passed && log.contains("radio: "), "{log}");
 }

@@ -4,8 +4,9 @@
 use core::cell::Cell;
 use core::sync::atomic::{Ordering, compiler_fence};
 
+use cortex_m::interrupt::InterruptNumber;
 use cortex_m::peripheral::syst::SystClkSource;
-use cortex_m::peripheral::{SCB, SYST};
+use cortex_m::peripheral::{NVIC, SYST};
 use cortex_m::register::primask;
 use cortex_m::{asm, interrupt};
 use cortex_m_rt::exception;
@@ -71,36 +72,95 @@ pub unsafe fn enable_interrupts() {
     unsafe { interrupt::enable() };
 }
 
-/// What the handler runs next.
+/// Whether something can interrupt anywhere: a timer does.
+pub const INTERRUPTS: bool = true;
+
+/// The interrupt of the board's first timer (CMSDK APB), which counts as fast as the clock.
+#[derive(Clone, Copy)]
+struct Radio;
+
+const NUMBER: u16 = 8;
+
+// SAFETY: the board has this interrupt.
+unsafe impl InterruptNumber for Radio {
+    fn number(self) -> u16 {
+        NUMBER
+    }
+}
+
+/// The timer's registers: control, value, what it begins anew with, and whether it has interrupted.
+const TIMER: *mut u32 = core::ptr::without_provenance_mut(0x4000_0000);
+
+/// Lets the timer interrupt once after so many instructions; 0: never.
+fn arm(instructions: u32) {
+    let ticks = (u64::from(instructions) * 32 / 5) as u32;
+    let control = if instructions > 0 { 0b1001 } else { 0 };
+    for (register, value) in [(0, 0), (3, 1), (1, ticks), (2, ticks), (0, control)] {
+        // SAFETY: a register of the timer, which nobody else uses.
+        unsafe { TIMER.add(register).write_volatile(value) };
+    }
+}
+
+/// What the handler runs; it says after how many instructions the next interrupt comes.
+type Handler<'w> = dyn FnMut() -> u32 + 'w;
+
+/// The handler's work.
 ///
 /// # Invariants
-/// - W1 Whoever put it there waits until the handler has run it.
-struct Work(*mut (dyn FnMut() + 'static));
+/// - W1 Whoever put it there takes it away before it ends, and meanwhile does not use it.
+#[derive(Clone, Copy)]
+struct Work(*mut Handler<'static>);
 
-// SAFETY: W1: only the handler uses it, and meanwhile its owner does nothing.
+// SAFETY: W1: only the handler uses it.
 unsafe impl Send for Work {}
 
 static WORK: Mutex<Cell<Option<Work>>> = Mutex::new(Cell::new(None));
 
-/// Runs `work` in the handler of an exception, as if a device had interrupted here.
-pub fn in_handler(work: &mut dyn FnMut()) {
-    // SAFETY: only the lifetime changes, and W1.
-    let work = unsafe {
-        core::mem::transmute::<*mut (dyn FnMut() + '_), *mut (dyn FnMut() + 'static)>(work)
-    };
-    critical_section::with(|section| WORK.borrow(section).set(Some(Work(work))));
-    SCB::set_pendsv();
-    asm::dsb();
-    asm::isb();
-    let left = critical_section::with(|section| WORK.borrow(section).take());
-    assert!(left.is_none(), "the handler has run");
+/// Runs `body` with this work for the handler.
+fn with_work(work: &mut Handler<'_>, body: impl FnOnce()) {
+    let work: *mut Handler<'_> = work;
+    // SAFETY: only the lifetime changes, and W1: it is taken away below. A panic ends the program.
+    let work = unsafe { core::mem::transmute::<*mut Handler<'_>, *mut Handler<'static>>(work) };
+    let set = |work| critical_section::with(|section| WORK.borrow(section).set(work));
+    set(Some(Work(work)));
+    // SAFETY: no critical section depends on this interrupt being off.
+    unsafe { NVIC::unmask(Radio) };
+    body();
+    arm(0);
+    set(None);
 }
 
+/// Runs `work` in the handler of an interrupt that the program raises here.
+pub fn in_handler(work: &mut dyn FnMut()) {
+    let mut has_run = false;
+    let mut once = || {
+        work();
+        has_run = true;
+        0
+    };
+    with_work(&mut once, || {
+        NVIC::pend(Radio);
+        asm::dsb();
+        asm::isb();
+    });
+    assert!(has_run, "the handler has run");
+}
+
+/// Runs `body` while a timer interrupts it, at any instruction.
+pub fn interrupted(work: &mut (dyn FnMut() -> u32 + Send), body: impl FnOnce()) {
+    with_work(work, || {
+        arm(1000);
+        body();
+    });
+}
+
+/// Every interrupt: there is one.
 #[exception]
-fn PendSV() {
-    let work = critical_section::with(|section| WORK.borrow(section).take());
+unsafe fn DefaultHandler(number: i16) {
+    assert!(number == NUMBER as i16, "another interrupt");
+    let work = critical_section::with(|section| WORK.borrow(section).get());
     if let Some(Work(work)) = work {
-        // SAFETY: W1: nobody else uses it now, and it is still there.
-        unsafe { (*work)() };
+        // SAFETY: W1.
+        arm(unsafe { (*work)() });
     }
 }

@@ -11,6 +11,7 @@ use surefit::{Page1K, Region};
 
 use super::clock::Stopwatch;
 use super::machine;
+use crate::kinds::{BESIDE_BYTES, Options, Regions};
 use crate::load::Load;
 use crate::plan::Plan;
 use crate::report;
@@ -30,6 +31,9 @@ const PLAN: Plan = match Plan::new(&LOAD) {
 
 static MEMORY: Region<{ PLAN.region_bytes }, Page1K> = Region::new();
 
+/// For the collector, or for the table of a heap of pointers.
+static BESIDE: Region<{ BESIDE_BYTES + 1 }, Page1K> = Region::new();
+
 /// The log, to the debugger.
 struct Log(Stdout);
 
@@ -48,20 +52,20 @@ pub fn run() -> ! {
     process::exit(if passed && used < bytes { 0 } else { 1 })
 }
 
-/// Flies as many periods as the first number among the arguments says; without the guest if they
-/// say `alone`.
+/// Flies as the arguments say: see [`Options::take`]. A word that is not understood is the
+/// program's name.
 fn fly() -> bool {
-    let (mut periods, mut with_guest) = (10_000, true);
-    if let Ok(words) = env::args::<64>() {
+    let mut options = Options::DEFAULT;
+    if let Ok(words) = env::args::<128>() {
         for word in words.into_iter().flatten() {
-            with_guest &= word != "alone";
-            periods = word.parse().unwrap_or(periods);
+            options.take(word);
         }
     }
-    let (Ok(log), Some(memory)) = (io::stdout(), MEMORY.take()) else {
+    let (Ok(log), Some(heap), Some(beside)) = (io::stdout(), MEMORY.take(), BESIDE.take()) else {
         return false;
     };
-    report::fly(&mut Log(log), &LOAD, &PLAN, memory, periods, with_guest)
+    let regions = Regions { heap, beside };
+    report::fly(&mut Log(log), &LOAD, &PLAN, regions, options)
 }
 
 /// Whether the clock counts instructions: loops of known lengths are compared.

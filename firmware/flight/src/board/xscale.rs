@@ -15,6 +15,9 @@ global_asm!(
     "bx lr",
 );
 
+/// Whether something can interrupt anywhere: no device does here.
+pub const INTERRUPTS: bool = false;
+
 /// The operating system timer's counter.
 const COUNTER: usize = 0x40a0_0010;
 
@@ -102,4 +105,9 @@ pub fn in_handler(work: &mut dyn FnMut()) {
         // SAFETY: they were on, so no critical section was left.
         unsafe { enable_interrupts() };
     }
+}
+
+/// Runs `body`; nothing interrupts it.
+pub fn interrupted(_: &mut (dyn FnMut() -> u32 + Send), body: impl FnOnce()) {
+    body();
 }

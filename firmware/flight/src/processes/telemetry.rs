@@ -7,6 +7,7 @@ use crate::fixed::Random;
 use crate::load::Process;
 use crate::memory::Memory;
 use crate::port::{Object, Port};
+use crate::radio::{RECEIVED_MAX, packet};
 
 /// Packets that are sent and not acknowledged.
 const WINDOW: usize = 128;
@@ -17,9 +18,6 @@ const PACKET_MAX: usize = 900;
 
 /// The longest of most packets: seven of eight.
 const PACKET_SHORT: usize = 64;
-
-/// The longest packet that the radio receives.
-const RECEIVED_MAX: usize = 64;
 
 /// Of 100 packets so many are acknowledged in one release.
 const ACKNOWLEDGED: u32 = 6;
@@ -67,12 +65,16 @@ impl<N> Telemetry<N> {
         }
     }
 
-    /// The radio interrupts with a packet, which its handler puts into the heap.
+    /// The radio interrupts with a packet, which its handler puts into the heap. In the next
+    /// release it is verified once more, and freed.
     fn hear<M: Memory<Name = N>>(&mut self, port: &mut Port<'_, M>) {
-        if port.clear(&mut self.received) && self.random.below(2) == 0 {
-            let len = PACKET_MIN + self.random.below((RECEIVED_MAX - PACKET_MIN) as u32) as usize;
-            self.received = port.allocate_in_handler(len).ok();
+        verify_received(port, self.received.as_ref());
+        if !port.clear(&mut self.received) || self.random.below(2) > 0 {
+            return;
         }
+        let more = self.random.below((RECEIVED_MAX - PACKET_MIN) as u32) as usize;
+        self.received = port.hear(PACKET_MIN + more);
+        verify_received(port, self.received.as_ref());
     }
 
     /// The other side acknowledges some of what it received.
@@ -120,6 +122,16 @@ impl<N> Telemetry<N> {
         port.write(&mut object, 0, &bytes[..len]);
         self.window[place] = Some(Packet { object, number });
         self.sent += 1;
+    }
+}
+
+/// Verifies what the radio received.
+fn verify_received<M: Memory>(port: &mut Port<'_, M>, received: Option<&Object<M::Name>>) {
+    if let Some(object) = received {
+        let mut bytes = [0; RECEIVED_MAX];
+        let bytes = &mut bytes[..object.len()];
+        port.read(object, 0, bytes);
+        port.verify(bytes == &packet(object.len())[..object.len()]);
     }
 }
 
