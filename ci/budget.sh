@@ -12,7 +12,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-case ${1:-tests} in
+[ $# -gt 0 ] || set -- tests
+case $1 in
   command) folder=release limit=20 yardstick=(build --release) build=(build --release --bin surefit) ;;
   tests) folder=debug limit=86 yardstick=(build) build=(test --workspace --no-run) ;;
   *) sed -n '2,5p' "$0" | cut -c 3- && exit 2 ;;
