@@ -13,8 +13,7 @@ use core::alloc::Layout;
 
 use surefit::Refused;
 use surefit::compact::certify::{
-    Budget, ClassSet, Demand, InstanceDemand, SharedWork, Sharing, certify_instances,
-    certify_shared,
+    Budget, Demand, InstanceDemand, SharedWork, Sharing, certify_instances, certify_shared,
 };
 use surefit::compact::shared::{CriticalSection, PerHeap, SharedConfig};
 use surefit::compact::{Bound, Config, Geometry, GeometrySpec, Spacing, Tail, Wide};
@@ -93,17 +92,13 @@ impl Plan {
         let mut process = 0;
         while process < PROCESSES {
             let figures = &load.processes[process];
-            let budget = match budget_of(process, figures) {
-                Ok(budget) => budget,
+            instances[process] = match demand_of(process, figures) {
+                Ok(demand) => demand,
                 Err(invalid) => return Err(invalid),
             };
-            needed[process] = match quota_for(process, figures, budget) {
+            needed[process] = match quota_for(process, figures, &instances[process].demand) {
                 Ok(needed) => needed,
                 Err(invalid) => return Err(invalid),
-            };
-            instances[process] = InstanceDemand {
-                demand: Demand::Joint(budget),
-                quota: figures.quota as usize,
             };
             pool_bytes = pool_bytes.saturating_add(pool_of(figures));
             process += 1;
@@ -131,24 +126,18 @@ impl Plan {
     }
 }
 
-/// The page-blocks of a process.
-const fn budget_of(number: usize, process: &Process) -> Result<Budget, Invalid> {
-    let geometry = CONFIG.config().geometry();
-    let longest = process.longest as usize;
+/// What a process holds at most.
+const fn demand_of(number: usize, process: &Process) -> Result<InstanceDemand<'static>, Invalid> {
+    let quota = process.quota as usize;
     if process.is_by_quota() {
-        let pages = (process.quota / PAGE) as u64;
-        let Some(smallest) = geometry.class(0) else {
-            return Err(Invalid::new(Some(number), "there is no size-class", None));
-        };
-        return Ok(Budget {
-            objects: pages.saturating_mul(geometry.layout(smallest).blocks as u64),
-            block_bytes: pages.saturating_mul(PAGE as u64),
-            classes: ClassSet::of_requests(geometry, longest),
-        });
+        return Ok(InstanceDemand::of_quota(&CONFIG, quota));
     }
     let (objects, bytes) = (process.objects as u64, process.bytes as u64);
-    match Budget::of_mix::<Wide>(CONFIG.config(), objects, longest, bytes) {
-        Ok(budget) => Ok(budget),
+    match Budget::of_mix::<Wide>(CONFIG.config(), objects, process.longest as usize, bytes) {
+        Ok(budget) => Ok(InstanceDemand {
+            demand: Demand::Joint(budget),
+            quota,
+        }),
         Err(_) => Err(Invalid::new(
             Some(number),
             "no heap can serve its demand",
@@ -158,7 +147,11 @@ const fn budget_of(number: usize, process: &Process) -> Result<Budget, Invalid> 
 }
 
 /// The bytes of pages that a process needs, if its quota and its budget of work allow them.
-const fn quota_for(number: usize, process: &Process, budget: Budget) -> Result<usize, Invalid> {
+const fn quota_for(
+    number: usize,
+    process: &Process,
+    demand: &Demand<'_>,
+) -> Result<usize, Invalid> {
     let block = block_bytes(process.longest as usize);
     if (process.copied as usize) < block {
         return Err(Invalid::new(
@@ -170,7 +163,7 @@ const fn quota_for(number: usize, process: &Process, budget: Budget) -> Result<u
     if process.is_by_quota() {
         return Ok(process.quota as usize);
     }
-    let alone = certify_shared::<Lock, Covers>(&CONFIG, &CALLS, &Demand::Joint(budget));
+    let alone = certify_shared::<Lock, Covers>(&CONFIG, &CALLS, demand);
     let Ok(alone) = alone else {
         return Err(Invalid::new(
             Some(number),
