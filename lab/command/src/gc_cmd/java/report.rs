@@ -129,17 +129,20 @@ impl Stops {
             format!("{percent:.0} % of {ms} ms")
         });
         let shares: Vec<String> = shares.collect();
+        let shares = match shares.is_empty() {
+            true => "it ended within the shortest window".to_owned(),
+            false => format!("at least {}", shares.join(", ")),
+        };
         format!(
             "pauses:      {}, longest {:.0} us, 99 % at most {:.0} us; {} forced\n\
              steps:       at most {} units of work, {} for roots\n\
-             program:     at least {}\n",
+             program:     {shares}\n",
             grouped(self.count),
             us(self.longest_ns),
             us(self.p99_ns),
             grouped(self.forced),
             grouped(self.largest_step_units),
             grouped(self.largest_roots_units),
-            shares.join(", "),
         )
     }
 }

@@ -7,7 +7,7 @@
 //! | a forwarding pointer in each object, a read barrier | references are handles, so one entry changes when an object moves; no read barrier |
 //! | a snapshot with a write barrier | the same |
 //! | free blocks are swept when they are asked for | the sweep is part of the cycle, in quanta |
-//! | stacks are roots, taken in one piece | roots are taken in parts; whoever drops one tells the collector |
+//! | stacks are roots, taken in one piece | all roots of the Java machine are taken in one piece; those of a replay are an object, scanned in parts |
 //! | quanta of the clock, whenever the timer says | quanta before allocations: a program that does not allocate is not stopped |
 //!
 //! # Source
@@ -43,7 +43,8 @@ pub(super) fn table(found: &[Found]) -> Option<Table> {
     let mut table = Table::of(title, on_it(found))
         .text("program", |one| one.program.as_str())
         .figure("kept x", 2, |one| {
-            one.smallest as f64 / one.in_smallest.most_kept.max(1) as f64
+            let kept = one.in_smallest.most_kept;
+            (kept > 0).then(|| one.smallest as f64 / kept as f64)
         });
     for kind in [PUBLISHED, Kind::Time(3, 7)] {
         let name = kind.name().replace("by time ", "");

@@ -134,6 +134,7 @@ fn notes() -> Vec<String> {
          clock; where two readings are 10 µs apart, the system is asked what the thread stood still.",
         "By work, a request waits for work in proportion to its bytes: a large object can wait long.",
         "forced: requests that found no room, so that a cycle was finished, or run, at once. overrun: quanta that took too long.",
+        "kept x, of Metronome: the smallest heap, in multiples of the most that a cycle kept there.",
         "float: floating garbage of a replay, what cycles kept although no root led to it when they ended, found by a search of its own \
          after each cycle; most B: the most bytes of it after one. shaded: objects that the barrier reached first.",
     ]

@@ -69,14 +69,15 @@ pub(super) fn rounds(subject: &Subject, found: &Found, rounds: u32) -> Result<Ve
             let quantum = quantum_ns(space, one.kind);
             let known = declared(heap, &stopped, quantum);
             let schedule = schedule(one.kind, heap, &known);
+            let mut began = thread_cpu_ns();
             let round = replay(schedule, Timing::Processor)?;
             let mut round = round.as_ref().map(Round::of);
-            if let (Some(round), false) = (&mut round, one.kind.is_by_time()) {
-                let began = thread_cpu_ns();
-                replay(schedule, Timing::Off)?;
-                round.total_ns = thread_cpu_ns() - began;
-            }
             if let Some(round) = &mut round {
+                if !one.kind.is_by_time() {
+                    began = thread_cpu_ns();
+                    replay(schedule, Timing::Off)?;
+                }
+                round.total_ns = thread_cpu_ns() - began;
                 round.gap_ns = longest_gap(thread_cpu_ns, round.pauses.sum());
             }
             one.rounds.extend(round);
