@@ -214,7 +214,7 @@ impl<'l, M: Memory> Flight<'l, M> {
         lives.longest = instructions.max(lives.longest);
     }
 
-    /// Why the flight is not as it must be; `None` if it is. `counted` are figures of instructions.
+    /// Why the flight is not as it must be; `None` if it is.
     pub fn fault(&self) -> Option<&'static str> {
         let [controller, mission, telemetry, log, _] = &self.accounts;
         let kept = [controller, mission, telemetry, log];

@@ -52,13 +52,15 @@ pub fn run() -> ! {
     process::exit(if passed && used < bytes { 0 } else { 1 })
 }
 
-/// Flies as the arguments say: see [`Options::take`]. A word that is not understood is the
-/// program's name.
+/// Flies as the arguments say: see [`Options::take`]. The first word is the program's name.
 fn fly() -> bool {
     let mut options = Options::DEFAULT;
     if let Ok(words) = env::args::<128>() {
-        for word in words.into_iter().flatten() {
-            options.take(word);
+        for word in words.into_iter().flatten().skip(1) {
+            if !options.take(word) {
+                eprintln!("FAILED: this image knows no \"{word}\"");
+                return false;
+            }
         }
     }
     let (Ok(log), Some(heap), Some(beside)) = (io::stdout(), MEMORY.take(), BESIDE.take()) else {
