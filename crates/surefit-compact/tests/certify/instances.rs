@@ -1,5 +1,7 @@
 //! Certificates of heaps of several instances, in exactly the certified bytes.
 
+use core::alloc::Layout;
+
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use surefit_compact::certify::{
@@ -274,6 +276,62 @@ fn a_quota_is_enough_for_an_instance_that_keeps_to_no_demand() {
             }
             heap.check(false).expect("every invariant holds");
         }
+    }
+}
+
+/// A guest of a quota asks for all lengths and alignments, also too large ones, and resizes; the
+/// other instance is served its whole demand again and again, in exactly the certified bytes.
+#[test]
+fn a_guest_within_its_quota_may_resize_and_align_as_it_likes() {
+    for (seed, config) in configs(1024, 4).iter().enumerate() {
+        let shared = shared(config);
+        let kept = unlimited(budget(config, 60, 2_400, 30));
+        let any = InstanceDemand::of_quota(&shared, 40 * 1024);
+        let certificate =
+            certify_instances::<Lock, _>(&shared, &Sharing::new(2), &[any, kept]).expect("small");
+        let mut memory = ExactMemory::new();
+        let region = exact(&mut memory, config, certificate.aligned_bytes);
+        let heap = ShardedHeap::<Lock>::new(region, &shared, 2).expect("large enough");
+        heap.set_quota(0, any.quota);
+        let locals = [0, 1].map(|number| heap.register_in(number).expect("as configured"));
+        let mut random = ChaCha8Rng::seed_from_u64(seed as u64);
+        let (mut guests, mut served, mut refusals) = (Vec::<Bytes<u8>>::new(), 0, 0);
+        for _ in 0..40 {
+            for _ in 0..200 {
+                let longest = [16, 120, 1024, 5000][random.random_range(0..4)];
+                let len = random.random_range(0..=longest);
+                let align = 1 << random.random_range(0..=11);
+                let wanted = Layout::from_size_align(len, align).expect("valid");
+                let at = random.random_range(0..=guests.len());
+                let result = match (guests.get_mut(at), random.random_range(0..3)) {
+                    (Some(object), 0) => locals[0].resize(object, wanted),
+                    (Some(_), 1) => locals[0].free_bytes(guests.swap_remove(at)),
+                    _ => locals[0]
+                        .alloc_zeroed(wanted)
+                        .map(|object| guests.push(object)),
+                };
+                match result {
+                    Ok(()) => served += 1,
+                    Err(Refused::NoPage | Refused::NoHandle) => panic!("{result:?}: {wanted:?}"),
+                    Err(_) => refusals += 1,
+                }
+            }
+            fill(&locals[0], 16, &mut guests);
+            let objects = (0..60).map(|_| locals[1].alloc_zeroed(layout(30)).expect("certified"));
+            for (number, object) in objects.collect::<Vec<_>>().into_iter().enumerate() {
+                locals[number % 2].free_bytes(object).expect("live");
+            }
+            heap.check(true).expect("every invariant holds");
+        }
+        assert!(served > 2000 && refusals > 500, "{served}, {refusals}");
+        for object in guests.drain(..) {
+            locals[0].free_bytes(object).expect("live");
+        }
+        fill(&locals[0], 16, &mut guests);
+        for object in guests {
+            locals[0].free_bytes(object).expect("live");
+        }
+        assert_eq!(heap.instance_stats(0).bytes, 0);
     }
 }
 
