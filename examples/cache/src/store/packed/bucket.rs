@@ -10,12 +10,13 @@
 //!
 //! # Invariants
 //! - P1 `bytes` has as many bytes as count and heads say, at most [`MOST`]: it is in one slice.
+//!   There are at most [`FULL`] records: each can get a deadline when all texts are outside.
 //! - P2 `outside` has as many elements as heads say that they have one.
 
 use surefit_collections::{ByteString, Release, Vec};
 use surefit_core::Refused;
 
-use super::head::{At, DEADLINE, Head};
+use super::head::{At, DEADLINE, Head, Place};
 use super::outside::{Body, Heap, Outside, PIECE};
 use super::outsides::Outsides;
 use crate::reply::Reply;
@@ -23,6 +24,9 @@ use crate::store::Kind;
 
 /// The most bytes of a bucket: a piece of the heap's.
 pub(super) const MOST: usize = PIECE;
+
+/// The most records of a bucket.
+pub(super) const FULL: usize = (MOST - COUNT) / (Head::BYTES + DEADLINE);
 
 /// The most bytes of a key and a text that lie in a body.
 pub(super) const MOST_INSIDE: usize = 1000;
@@ -267,7 +271,14 @@ impl Bucket {
         set_count(bytes, records + 1);
     }
 
-    /// Adds a record, or puts it in the place of the one of its key.
+    /// Whether no record more fits, whatever it has.
+    #[inline]
+    pub(super) fn is_full(&self, heap: &Heap) -> bool {
+        self.len(heap) >= FULL
+    }
+
+    /// Adds a record, or puts it in the place of the one of its key, which lies there by the same
+    /// hash.
     ///
     /// # Errors
     /// If there is no room. Nothing has changed; what was to be outside is freed.
@@ -275,7 +286,7 @@ impl Bucket {
         &mut self,
         heap: &mut Heap,
         at: Option<&At>,
-        hash: u32,
+        place: Place,
         key: &[u8],
         value: Value<'_>,
         deadline: Option<u64>,
@@ -285,10 +296,11 @@ impl Bucket {
             Value::Outside(outside) => ([&[], &[]], Some(outside)),
         };
         let mut head = Head {
-            hash,
+            hash: place.hash,
             key: u16::try_from(key.len()).expect("a key's length was verified"),
             word: 0,
         };
+        head.set_number(place.number);
         head.set(Head::USED, at.is_some());
         head.set(Head::MORTAL, deadline.is_some());
         head.set(Head::OUTSIDE, outside.is_some());
@@ -297,7 +309,11 @@ impl Bucket {
         let more_outside = usize::from(outside.is_some() && !was_outside);
         let old = at.map_or(0, |at| at.head.len());
         let more = head.len().saturating_sub(old) + self.extra(at.is_none());
-        if let Err(refused) = self.make_room(heap, more, more_outside) {
+        let made = match at.is_none() && self.is_full(heap) {
+            true => Err(Refused::TooLarge { limit: MOST }),
+            false => self.make_room(heap, more, more_outside),
+        };
+        if let Err(refused) = made {
             outside.release(heap);
             return Err(refused);
         }

@@ -3,7 +3,7 @@
 use surefit_collections::Release;
 use surefit_core::Refused;
 
-use super::bucket::{Bucket, COUNT, MOST, Value, count, heads_at, set_count};
+use super::bucket::{Bucket, COUNT, FULL, MOST, Value, count, heads_at, set_count};
 use super::head::{At, Head};
 use super::outside::{Heap, Outside};
 
@@ -34,41 +34,68 @@ impl Bucket {
         }
         new.extend(heap, bytes);
         set_count(new.bytes.slice_at_mut(heap, 0), records);
-        self.hand_over(heap, bit, &mut new);
+        let to = new.bytes.slice_at_mut(heap, 0);
+        let (mut end, mut heads) = (0, heads_at(to));
+        let goes = |_, head: Head| head.hash & bit != 0;
+        let left = self.take_out(heap, goes, |body, head| {
+            to[end..][..body.len()].copy_from_slice(body);
+            to[heads..][..Head::BYTES].copy_from_slice(head);
+            (end, heads) = (end + body.len(), heads + Head::BYTES);
+        });
+        self.bytes.truncate(heap, left);
         self.trim(heap);
         Ok(new)
     }
 
-    /// Moves the bodies and heads of the records whose hash has a bit to a bucket of which only the
-    /// count is written yet.
-    fn hand_over(&mut self, heap: &mut Heap, bit: u32, to: &mut Self) {
+    /// Removes records, which are given in their order; returns what was outside.
+    pub(super) fn remove_all(&mut self, heap: &mut Heap, gone: &[At]) -> Vec<Outside> {
+        let outside = gone.iter().filter(|at| at.head.has(Head::OUTSIDE));
+        // The last one first: those before it keep their numbers.
+        let outside = outside
+            .rev()
+            .map(|at| self.outside.remove(heap, at.outside));
+        let outside = outside.collect();
+        let mut gone = gone.iter().peekable();
+        let goes = |index, _| gone.next_if(|at| at.index == index).is_some();
+        let left = self.take_out(heap, goes, |_, _| ());
+        self.bytes.truncate(heap, left);
+        self.trim(heap);
+        outside
+    }
+
+    /// Takes the bodies and heads of some records out, of which nothing is outside any more;
+    /// returns how many bytes are left, to which the bucket is to be cut off.
+    fn take_out(
+        &mut self,
+        heap: &Heap,
+        mut goes: impl FnMut(usize, Head) -> bool,
+        mut each: impl FnMut(&[u8], &[u8; Head::BYTES]),
+    ) -> usize {
         let from = self.bytes.slice_at_mut(heap, 0);
-        let to = to.bytes.slice_at_mut(heap, 0);
         let (records, heads) = (count(from), heads_at(from));
         let (mut start, mut end, mut stay) = (0, 0, 0);
-        let (mut to_end, mut to_heads) = (0, heads_at(to));
         for index in 0..records {
             let place = heads + Head::BYTES * index;
             let bytes = *from[place..].first_chunk().expect("P1: a head");
             let head = Head::from_bytes(bytes);
             let body = start..start + head.len();
             start = body.end;
-            if head.hash & bit == 0 {
+            if goes(index, head) {
+                each(&from[body], &bytes);
+            } else {
                 from.copy_within(body, end);
                 // Among the heads, because bodies that are still to be moved lie before them.
                 from[heads + Head::BYTES * stay..][..Head::BYTES].copy_from_slice(&bytes);
                 (end, stay) = (end + head.len(), stay + 1);
-            } else {
-                to[to_end..][..head.len()].copy_from_slice(&from[body]);
-                to[to_heads..][..Head::BYTES].copy_from_slice(&bytes);
-                (to_end, to_heads) = (to_end + head.len(), to_heads + Head::BYTES);
             }
         }
-        let left = Head::BYTES * stay;
-        from.copy_within(heads..heads + left, end);
-        let left = end + left + COUNT;
+        if stay == 0 {
+            return 0;
+        }
+        from.copy_within(heads..heads + Head::BYTES * stay, end);
+        let left = end + Head::BYTES * stay + COUNT;
         set_count(&mut from[..left], stay);
-        self.bytes.truncate(heap, if stay == 0 { 0 } else { left });
+        left
     }
 
     /// Takes all records of another bucket, which is empty then. What does not fit moves outside.
@@ -76,6 +103,9 @@ impl Bucket {
     /// # Errors
     /// If there is no room. No record has moved to another bucket.
     pub(super) fn merge(&mut self, heap: &mut Heap, other: &mut Self) -> Result<(), Refused> {
+        if self.len(heap) + other.len(heap) > FULL {
+            return Err(Refused::TooLarge { limit: MOST });
+        }
         // There is one count then.
         while self.bytes.len() + other.bytes.len() > MOST + COUNT {
             let (larger, smaller) = match self.bytes.len() >= other.bytes.len() {
@@ -127,7 +157,7 @@ impl Bucket {
         let (key, text) = (self.key(heap, &at), self.copy(heap, &at));
         let (deadline, outside) = (self.deadline(heap, &at), Outside::text(heap, &key, &text)?);
         let value = Value::Outside(outside);
-        self.put(heap, Some(&at), at.head.hash, &key, value, deadline)?;
+        self.put(heap, Some(&at), at.head.place(), &key, value, deadline)?;
         let mut now = self.records(heap).nth(at.index).expect("it is there");
         now.head.set(Head::USED, at.head.has(Head::USED));
         self.set_head(heap, now.index, now.head);
@@ -146,6 +176,6 @@ impl Bucket {
             (self.bytes.len(), self.outside.len(heap)),
             "P1, P2"
         );
-        assert!(self.bytes.len() <= MOST, "P1");
+        assert!(self.bytes.len() <= MOST && self.len(heap) <= FULL, "P1");
     }
 }

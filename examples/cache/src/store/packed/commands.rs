@@ -57,7 +57,11 @@ impl Packed {
         expiry: Expiry,
     ) -> Result<(), Refused> {
         let found = self.live(now, hash, key);
-        let number = self.table.home(hash);
+        let place = match &found {
+            Some(found) => found.at.head.place(),
+            None => self.place_of_new(now, hash, key),
+        };
+        let number = self.table.home(place.hash);
         let at = found.as_ref().map(|found| &found.at);
         self.table.with(&mut self.heap, number, |bucket, heap| {
             let deadline = match expiry {
@@ -69,8 +73,10 @@ impl Packed {
                 true => Value::Inside(value),
                 false => Value::Outside(Outside::text(heap, key, value)?),
             };
-            bucket.put(heap, at, hash, key, value, deadline)
-        })
+            bucket.put(heap, at, place, key, value, deadline)
+        })?;
+        self.moved += usize::from(found.is_none() && place.number > 0);
+        Ok(())
     }
 
     fn append_text(
@@ -121,9 +127,9 @@ impl Packed {
         }
         self.of_kind(now, key, empty(self).kind())?;
         let hash = self.seed.of(key);
-        self.fit(now, hash, key.len() + bytes + EXTRA, |it| {
+        self.fit(now, hash, key, key.len() + bytes + EXTRA, |it| {
             if it.live(now, hash, key).is_none() {
-                it.put_empty(hash, key, empty(it))?;
+                it.put_empty(now, hash, key, empty(it))?;
             }
             let found = it.live(now, hash, key).expect("it was made");
             let added = it.change(&found, &mut add).expect("its kind was verified");
@@ -132,12 +138,15 @@ impl Packed {
         })
     }
 
-    fn put_empty(&mut self, hash: u32, key: &[u8], body: Body) -> Result<(), Refused> {
-        let number = self.table.home(hash);
+    fn put_empty(&mut self, now: u64, hash: u32, key: &[u8], body: Body) -> Result<(), Refused> {
+        let place = self.place_of_new(now, hash, key);
+        let number = self.table.home(place.hash);
         self.table.with(&mut self.heap, number, |bucket, heap| {
             let value = Value::Outside(Outside::many(heap, key, body)?);
-            bucket.put(heap, None, hash, key, value, None)
-        })
+            bucket.put(heap, None, place, key, value, None)
+        })?;
+        self.moved += usize::from(place.number > 0);
+        Ok(())
     }
 
     fn remove_if_empty(&mut self, found: &Found) {
@@ -247,7 +256,7 @@ impl Store for Packed {
 
     fn set_deadline(&mut self, now: u64, key: &[u8], to: Option<u64>) -> Result<bool, Error> {
         let hash = self.seed.of(key);
-        self.fit(now, hash, EXTRA, |it| {
+        self.fit(now, hash, key, EXTRA, |it| {
             let Some(Found { bucket, at }) = it.live(now, hash, key) else {
                 return Ok(false);
             };
@@ -280,7 +289,7 @@ impl Store for Packed {
             return Err(Error::LongKey);
         }
         let hash = self.seed.of(key);
-        self.fit(now, hash, key.len() + value.len() + EXTRA, |it| {
+        self.fit(now, hash, key, key.len() + value.len() + EXTRA, |it| {
             it.put_text(now, hash, key, value, expiry)
         })
     }
@@ -293,7 +302,8 @@ impl Store for Packed {
         // A longer one lies outside already, and stays where it is.
         let moved = if len > MOST_INSIDE { 0 } else { len };
         let hash = self.seed.of(key);
-        self.fit(now, hash, key.len() + moved + more.len() + EXTRA, |it| {
+        let bytes = key.len() + moved + more.len() + EXTRA;
+        self.fit(now, hash, key, bytes, |it| {
             it.append_text(now, hash, key, more)
         })
     }
@@ -451,6 +461,7 @@ impl Store for Packed {
 
     fn clear(&mut self) {
         self.table.clear(&mut self.heap);
+        self.moved = 0;
     }
 
     fn tick(&mut self, now: u64) -> bool {
@@ -477,7 +488,8 @@ impl Store for Packed {
 
     fn assert_sound(&self) {
         self.heap.check().expect("the heap is sound");
-        self.table.assert_sound(&self.heap);
+        let moved = self.table.assert_sound(&self.heap);
+        assert_eq!(moved, self.moved, "P6");
         if self.table.records() == 0 && self.table.len() == 1 {
             // The vector of buckets only: nothing leaked.
             assert_eq!(

@@ -1,4 +1,8 @@
 //! Hashes that differ between seeds, and are the same for one.
+//!
+//! A key has several hashes. `SCAN` shows which keys are in a bucket, so a client can collect keys
+//! of one bucket. When it is full, the next ones go where their second hash says, and so on: keys
+//! that fill the buckets of all hashes are too rare to be collected.
 
 use std::hash::{BuildHasher, DefaultHasher, Hasher};
 
@@ -17,13 +21,21 @@ impl BuildHasher for Seeded {
     }
 }
 
+/// The hashes of a key.
+pub(super) const HASHES: u16 = 4;
+
 impl Seeded {
-    /// The hash of a key.
+    /// The first hash of a key.
     #[expect(clippy::cast_possible_truncation, reason = "the low half")]
     #[inline]
     pub(super) fn of(self, key: &[u8]) -> u32 {
         let mut hasher = self.build_hasher();
         hasher.write(key);
         hasher.finish() as u32
+    }
+
+    /// A hash of a key by its number, from 0 on.
+    pub(super) fn of_number(self, number: u16, key: &[u8]) -> u32 {
+        Self(self.0.wrapping_add(u64::from(number))).of(key)
     }
 }

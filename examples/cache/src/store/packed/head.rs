@@ -21,6 +21,8 @@ impl Head {
     pub(super) const USED: u16 = 1 << 11;
     pub(super) const MORTAL: u16 = 1 << 12;
     pub(super) const OUTSIDE: u16 = 1 << 13;
+    /// The lowest bit of the number of the key's hash that is written here.
+    const NUMBER: u32 = 14;
 
     #[inline]
     pub(super) const fn to_bytes(self) -> [u8; Self::BYTES] {
@@ -64,9 +66,34 @@ impl Head {
         };
     }
 
+    /// Which of the key's hashes the head has.
+    #[inline]
+    pub(super) const fn number(self) -> u16 {
+        self.word >> Self::NUMBER
+    }
+
+    pub(super) const fn set_number(&mut self, number: u16) {
+        self.word = self.word & (u16::MAX >> 2) | number << Self::NUMBER;
+    }
+
+    /// The hash and its number.
+    pub(super) const fn place(self) -> Place {
+        Place {
+            hash: self.hash,
+            number: self.number(),
+        }
+    }
+
     pub(super) const fn deadline_len(self) -> usize {
         if self.has(Self::MORTAL) { DEADLINE } else { 0 }
     }
+}
+
+/// One of a key's hashes, by which its record lies in a bucket, and the hash's number.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub(super) hash: u32,
+    pub(super) number: u16,
 }
 
 /// Where a record is.

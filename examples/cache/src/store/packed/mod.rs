@@ -11,6 +11,11 @@
 //! Nothing of a refused write is lost. A write that finds no room evicts other records until it
 //! fits. Who goes is decided by a hand that goes round: a record that was used since the hand came
 //! by last is passed over once ("second chance").
+//!
+//! # Invariant
+//! - P6 A record lies by the first hash of its key, or by another one if the buckets of those before
+//!   were full when it was made. `moved` counts the latter: without them no look-up asks for more
+//!   than one hash. A record stays with its hash, so a scan passes it once.
 
 mod bucket;
 mod bulk;
@@ -30,9 +35,11 @@ use surefit_compact::os::{Limits, OsHeapError};
 use surefit_compact::{Bound, Config, Geometry, GeometrySpec, Spacing};
 use surefit_core::Refused;
 
+use surefit_collections::Release;
+
 use self::bucket::{Bucket, MOST};
-use self::hash::Seeded;
-use self::head::{At, Head};
+use self::hash::{HASHES, Seeded};
+use self::head::{At, Head, Place};
 use self::outside::{Body, Heap};
 use self::table::Table;
 use super::{Error, Figures};
@@ -84,6 +91,8 @@ pub struct Packed {
     evict_hand: usize,
     /// That where the search for expired ones does.
     expire_hand: usize,
+    /// Records that lie where another hash than the first one of their keys says (P6).
+    moved: usize,
     evicted: u64,
     expired: u64,
 }
@@ -94,6 +103,9 @@ struct Found {
     bucket: usize,
     at: At,
 }
+
+/// The hashes of a key.
+type Spared = [u32; HASHES as usize];
 
 /// Bytes above which records are evicted: what is above them is room for what an eviction itself
 /// needs for a moment.
@@ -129,6 +141,7 @@ impl Packed {
             seed: Seeded(seed),
             evict_hand: 0,
             expire_hand: 0,
+            moved: 0,
             evicted: 0,
             expired: 0,
         })
@@ -152,11 +165,28 @@ impl Packed {
         }
     }
 
+    /// The record of a key, whose first hash this is.
+    #[inline]
+    fn find(&self, hash: u32, key: &[u8]) -> Option<Found> {
+        let find = |hash| {
+            let bucket = self.table.home(hash);
+            let found = self.table.bucket(&self.heap, bucket);
+            let at = found.find(&self.heap, hash, key)?;
+            Some(Found { bucket, at })
+        };
+        find(hash).or_else(|| match self.moved {
+            0 => None,
+            _ => (1..HASHES).find_map(|number| find(self.seed.of_number(number, key))),
+        })
+    }
+
     /// The record of a key. One whose deadline has come is removed instead.
     fn live(&mut self, now: u64, hash: u32, key: &[u8]) -> Option<Found> {
-        let number = self.table.home(hash);
+        let Found {
+            bucket: number,
+            mut at,
+        } = self.find(hash, key)?;
         let bucket = self.table.bucket_mut(&self.heap, number);
-        let mut at = bucket.find(&self.heap, hash, key)?;
         if bucket
             .deadline(&self.heap, &at)
             .is_some_and(|deadline| deadline <= now)
@@ -176,7 +206,37 @@ impl Packed {
         self.table.with(&mut self.heap, bucket, |bucket, heap| {
             bucket.remove(heap, &at)
         });
+        self.moved -= usize::from(at.head.number() > 0);
         self.table.balance(&mut self.heap);
+    }
+
+    fn is_full(&self, hash: u32) -> bool {
+        let bucket = self.table.bucket(&self.heap, self.table.home(hash));
+        bucket.is_full(&self.heap)
+    }
+
+    /// By which hash a new record of a key is to lie: the first one whose bucket is not full, or
+    /// the first one if all are.
+    fn place_of_new(&mut self, now: u64, hash: u32, key: &[u8]) -> Place {
+        let first = Place { hash, number: 0 };
+        if !self.is_full(hash) || self.expire_in(self.table.home(hash), now, MANY).0 > 0 {
+            return first;
+        }
+        let places = (1..HASHES).map(|number| Place {
+            hash: self.seed.of_number(number, key),
+            number,
+        });
+        let mut places = places.filter(|place| !self.is_full(place.hash));
+        places.next().unwrap_or(first)
+    }
+
+    /// What no eviction for this key may remove: records with these hashes.
+    fn spared(&self, hash: u32, key: &[u8]) -> Spared {
+        let mut spared = [hash; HASHES as usize];
+        if self.moved > 0 {
+            spared = std::array::from_fn(|number| self.seed.of_number(number as u16, key));
+        }
+        spared
     }
 
     // ---- the limit -----------------------------------------------------------------------------
@@ -185,11 +245,12 @@ impl Packed {
     ///
     /// # Errors
     /// [`Error::Full`] if it takes more than half of the limit, or does not fit when nothing is
-    /// left but the record with this hash.
+    /// left but the record of this key, whose first hash this is.
     fn fit<R>(
         &mut self,
         now: u64,
         hash: u32,
+        key: &[u8],
         bytes: usize,
         mut act: impl FnMut(&mut Self) -> Result<R, Refused>,
     ) -> Result<R, Error> {
@@ -197,7 +258,7 @@ impl Packed {
         if bytes > limit / 2 {
             return Err(Error::Full);
         }
-        while self.used() + bytes > limit && self.evict(hash) {}
+        while self.used() + bytes > limit && self.evict(self.spared(hash, key)) {}
         loop {
             let is_room = match act(self) {
                 Ok(result) => {
@@ -206,9 +267,10 @@ impl Packed {
                 }
                 // A full bucket is no full heap: other buckets' records need not go.
                 Err(Refused::TooLarge { limit: MOST }) => {
-                    self.relieve(now, hash).unwrap_or_else(|_| self.evict(hash))
+                    let relieved = self.relieve(now, hash, key);
+                    relieved.unwrap_or_else(|_| self.evict(self.spared(hash, key)))
                 }
-                Err(_) => self.evict(hash),
+                Err(_) => self.evict(self.spared(hash, key)),
             };
             if !is_room {
                 return Err(Error::Full);
@@ -216,23 +278,35 @@ impl Packed {
         }
     }
 
-    /// Makes room in the bucket of a hash, which has as many bytes as it may: what is expired goes,
-    /// else the largest text moves outside, else a record goes. `false` if there is none.
+    /// Makes room in the bucket of a key, which has as many bytes as it may: what is expired goes,
+    /// else the largest text moves outside. If the buckets of all hashes are full of records, one
+    /// of the first bucket goes. `false` if there is none.
     ///
     /// # Errors
     /// If the heap has no room. Nothing has changed.
-    fn relieve(&mut self, now: u64, hash: u32) -> Result<bool, Refused> {
-        let number = self.table.home(hash);
+    fn relieve(&mut self, now: u64, hash: u32, key: &[u8]) -> Result<bool, Refused> {
+        let number = match self.find(hash, key) {
+            Some(found) => found.bucket,
+            None => {
+                let place = self.place_of_new(now, hash, key);
+                let number = self.table.home(place.hash);
+                if self.is_full(place.hash) {
+                    return Ok(self.evict_any_in(number, self.spared(hash, key)));
+                }
+                number
+            }
+        };
         if self.expire_in(number, now, usize::MAX).0 > 0 {
             return Ok(true);
         }
         let bucket = |bucket: &mut Bucket, heap: &mut _| bucket.move_outside(heap);
-        Ok(self.table.with(&mut self.heap, number, bucket)? || self.evict_any_in(hash))
+        Ok(self.table.with(&mut self.heap, number, bucket)?
+            || self.evict_any_in(number, self.spared(hash, key)))
     }
 
-    /// Removes a record that was not used for long, but none with this hash; `false` if there is
+    /// Removes a record that was not used for long, but none that is spared; `false` if there is
     /// no other.
-    fn evict(&mut self, spared: u32) -> bool {
+    fn evict(&mut self, spared: Spared) -> bool {
         // In the second round no record was used since the first.
         for _ in 0..=2 * self.table.len() {
             if self.evict_hand >= self.table.len() {
@@ -248,12 +322,11 @@ impl Packed {
         false
     }
 
-    /// Removes a record of the bucket of a hash, but none with this hash; whether there was one.
-    fn evict_any_in(&mut self, hash: u32) -> bool {
-        let number = self.table.home(hash);
-        self.evict_in(number, hash) || {
-            self.forget_uses(number);
-            self.evict_in(number, hash)
+    /// Removes a record of a bucket, but none that is spared; whether there was one.
+    fn evict_any_in(&mut self, bucket: usize, spared: Spared) -> bool {
+        self.evict_in(bucket, spared) || {
+            self.forget_uses(bucket);
+            self.evict_in(bucket, spared)
         }
     }
 
@@ -263,14 +336,14 @@ impl Packed {
             .forget_uses(&self.heap);
     }
 
-    /// Removes a record of a bucket that is not marked as used, but none with this hash; whether
+    /// Removes a record of a bucket that is not marked as used, but none that is spared; whether
     /// there was one.
-    fn evict_in(&mut self, bucket: usize, spared: u32) -> bool {
+    fn evict_in(&mut self, bucket: usize, spared: Spared) -> bool {
         let victim = self
             .table
             .bucket(&self.heap, bucket)
             .records(&self.heap)
-            .find(|at| !at.head.has(Head::USED) && at.head.hash != spared);
+            .find(|at| !at.head.has(Head::USED) && !spared.contains(&at.head.hash));
         let Some(at) = victim else {
             return false;
         };
@@ -305,28 +378,27 @@ impl Packed {
     /// Removes the expired records of a bucket until they had `most` fields and values; returns how
     /// many records and how many of these there were.
     fn expire_in(&mut self, number: usize, now: u64, most: usize) -> (usize, usize) {
-        let (mut expired, mut freed) = (0, 0);
-        while freed < most {
-            let Some(at) = self.expired_in(number, now) else {
-                break;
-            };
-            freed += self.table.with(&mut self.heap, number, |bucket, heap| {
-                let elements = bucket.body(heap, &at).map_or(0, Body::len);
-                bucket.remove(heap, &at);
-                elements
-            });
-            expired += 1;
-        }
-        self.expired += expired as u64;
-        (expired, freed)
-    }
-
-    fn expired_in(&self, number: usize, now: u64) -> Option<At> {
+        let (mut expired, mut freed) = (Vec::new(), 0);
         let bucket = self.table.bucket(&self.heap, number);
-        bucket.records(&self.heap).find(|at| {
-            let deadline = bucket.deadline(&self.heap, at);
-            deadline.is_some_and(|deadline| deadline <= now)
-        })
+        for at in bucket.records(&self.heap) {
+            let deadline = bucket.deadline(&self.heap, &at);
+            if freed < most && deadline.is_some_and(|deadline| deadline <= now) {
+                freed += bucket.body(&self.heap, &at).map_or(0, Body::len);
+                expired.push(at);
+            }
+        }
+        if expired.is_empty() {
+            return (0, 0);
+        }
+        let remove = |bucket: &mut Bucket, heap: &mut Heap| bucket.remove_all(heap, &expired);
+        let outside = self.table.with(&mut self.heap, number, remove);
+        outside
+            .into_iter()
+            .for_each(|it| it.release(&mut self.heap));
+        let moved = expired.iter().filter(|at| at.head.number() > 0);
+        self.moved -= moved.count();
+        self.expired += expired.len() as u64;
+        (expired.len(), freed)
     }
 
     /// One tick; whether more waits.

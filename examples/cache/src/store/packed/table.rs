@@ -1,7 +1,7 @@
 //! Linear hashing: buckets by their numbers, one more or one less at a time.
 //!
 //! # Invariants
-//! - P4 A record is in the bucket of its hash: bucket h mod 2^k if that is below the number n of
+//! - P4 A record is in the bucket of the hash in its head: bucket h mod 2^k if that is below the number n of
 //!   buckets, else h mod 2^(k-1), where 2^k is the power of two from n on.
 //! - P5 `records` and `weight` are the sums over all buckets. There is one bucket at least.
 //!
@@ -185,9 +185,10 @@ impl Table {
         hash.reverse_bits()
     }
 
-    /// Verifies the invariants, but not those of the heap.
-    pub(super) fn assert_sound(&self, heap: &Heap) {
-        let (mut records, mut weight) = (0, 0);
+    /// Verifies the invariants, but not those of the heap; returns how many records lie where
+    /// another hash than the first one of their keys says.
+    pub(super) fn assert_sound(&self, heap: &Heap) -> usize {
+        let (mut records, mut weight, mut moved) = (0, 0, 0);
         for number in 0..self.len() {
             let bucket = self.bucket(heap, number);
             bucket.assert_sound(heap);
@@ -195,7 +196,10 @@ impl Table {
             assert!(hashes.all(|hash| self.home(hash) == number), "P4");
             records += bucket.len(heap);
             weight += bucket.weight(heap);
+            let others = bucket.records(heap).filter(|at| at.head.number() > 0);
+            moved += others.count();
         }
         assert_eq!((records, weight), (self.records, self.weight), "P5");
+        moved
     }
 }

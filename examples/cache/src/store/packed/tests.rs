@@ -2,8 +2,9 @@
 
 use surefit_collections::Release;
 
-use super::bucket::{Bucket, MOST, Value};
-use super::head::DEADLINE;
+use super::bucket::{Bucket, FULL, MOST, Value};
+use super::hash::HASHES;
+use super::head::{DEADLINE, Place};
 use super::{Packed, Seeded};
 use crate::store::{End, Expiry, Kind, Store};
 
@@ -29,9 +30,17 @@ fn long_of_first_bucket(seed: Seeded) -> impl Iterator<Item = Vec<u8>> {
     keys.filter(move |key| seed.of(key).trailing_zeros() >= 4)
 }
 
-/// Keys of bucket 0, more than it has heads for.
+/// Keys of bucket 0, more than it takes.
 fn too_many(seed: Seeded) -> Vec<Vec<u8>> {
     of_first_bucket(seed, 12).take(600).collect()
+}
+
+fn keys_of(shard: &mut Packed) -> Vec<Vec<u8>> {
+    let (mut keys, mut place) = (Vec::new(), Some(0));
+    while let Some(from) = place {
+        place = shard.scan(0, from, 10, &mut |key| keys.push(key.to_vec()));
+    }
+    keys
 }
 
 /// Keys of other buckets.
@@ -41,22 +50,101 @@ fn others(seed: Seeded) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn only_a_bucket_that_is_full_of_heads_loses_records() {
+fn a_full_bucket_sends_new_keys_to_the_buckets_of_their_other_hashes() {
     let mut shard = shard();
-    let others = others(shard.seed);
-    for key in &others {
+    let keys = too_many(shard.seed);
+    for (number, key) in keys.iter().enumerate() {
+        let value = number.to_string();
+        match number % 3 {
+            0 => shard.set(0, key, value.as_bytes(), Expiry::Never),
+            1 => shard.set(0, key, &[1; 2000], Expiry::Never),
+            _ => shard.set_field(0, key, b"field", b"value").map(|_| ()),
+        }
+        .expect("room");
+        shard.assert_sound();
+    }
+    assert_eq!(first(&shard).len(&shard.heap), FULL);
+    let figures = shard.figures();
+    assert_eq!((figures.evicted, figures.keys), (0, keys.len()));
+    assert!(shard.moved >= keys.len() - FULL);
+    let mut scanned = keys_of(&mut shard);
+    scanned.sort();
+    let mut sorted = keys.clone();
+    sorted.sort();
+    assert!(scanned == sorted, "each once");
+    for (number, key) in keys.iter().enumerate() {
+        assert_eq!(shard.set_deadline(0, key, Some(9)), Ok(true));
+        match number % 3 {
+            0 => {
+                let set = shard.set(0, key, b"other", Expiry::Kept);
+                assert_eq!(set, Ok(()));
+                assert_eq!(shard.append(0, key, b"!"), Ok(6));
+                assert_eq!(shard.copy(0, key), Ok(Some(b"other!".to_vec())));
+            }
+            1 => assert_eq!(shard.len_of(0, key, Kind::Text), Ok(2000)),
+            _ => assert_eq!(shard.set_field(0, key, b"field", b""), Ok(false)),
+        }
+        assert_eq!(shard.deadline(0, key), Some(Some(9)));
+        // Half go by a deletion, the others by their deadline.
+        assert!(number % 2 > 0 || shard.remove(0, key));
+    }
+    assert_eq!(shard.figures().evicted, 0);
+    shard.assert_sound();
+    while shard.figures().keys > 0 {
+        shard.tick(9);
+    }
+    assert_eq!(shard.moved, 0);
+    shard.assert_sound();
+}
+
+#[test]
+fn what_lies_by_another_hash_is_spared_when_it_grows() {
+    let mut shard = Packed::new(super::LEAST_LIMIT, 64 << 20, 1).expect("a shard");
+    let keys = too_many(shard.seed);
+    for key in &keys[..FULL + 1] {
+        shard.push(0, key, End::Back, b"first").expect("room");
+    }
+    let list = &keys[FULL];
+    assert_eq!(shard.moved, 1);
+    let mut pushed = 1;
+    while let Ok(len) = shard.push(0, list, End::Back, &[1; 1000]) {
+        pushed += 1;
+        assert_eq!(len, pushed, "nothing of it is evicted");
+    }
+    assert_eq!(shard.figures().keys, 1);
+    assert_eq!(shard.len_of(0, list, Kind::List), Ok(pushed));
+    shard.assert_sound();
+}
+
+#[test]
+fn only_if_all_buckets_of_a_key_are_full_one_of_them_loses_a_record() {
+    let mut shard = shard();
+    let seed = shard.seed;
+    let others = others(seed);
+    for key in &others[..20] {
         shard.set(0, key, b"", Expiry::Never).expect("room");
     }
     // The hand is elsewhere.
     shard.evict_hand = 1;
-    let keys = too_many(shard.seed);
+    let keys = (0_u32..).map(|number| number.to_le_bytes());
+    let all_hashes_are_even = |key: &[u8; 4]| {
+        let mut hashes = (0..HASHES).map(|number| seed.of_number(number, key));
+        hashes.all(|hash| hash & 3 == 0)
+    };
+    let keys: Vec<_> = keys.filter(all_hashes_are_even).take(FULL + 9).collect();
     for key in &keys {
         shard.set(0, key, b"", Expiry::Never).expect("room");
     }
-    assert!(MOST - first(&shard).bytes.len() < 64);
+    assert!(shard.table.len() <= 4, "all of one bucket");
+    assert_eq!(first(&shard).len(&shard.heap), FULL);
     let is_there = |key: &Vec<u8>| shard.kind(0, key) == Some(Kind::Text);
-    assert!(others.iter().all(is_there));
-    assert!(shard.figures().evicted > 50);
+    assert!(
+        others[..20]
+            .iter()
+            .filter(|key| seed.of(key) & 3 > 0)
+            .all(is_there)
+    );
+    assert!(shard.figures().evicted >= 9);
     shard.assert_sound();
 }
 
@@ -65,20 +153,18 @@ fn a_full_bucket_loses_what_is_expired_first() {
     let mut shard = shard();
     let keys = too_many(shard.seed);
     let (mortal, stay) = keys.split_at(100);
-    for key in stay.iter().take(300) {
+    for key in stay.iter().take(FULL - mortal.len()) {
         shard.set(0, key, b"", Expiry::Never).expect("room");
     }
     for key in mortal {
         shard.set(0, key, b"", Expiry::At(10)).expect("room");
     }
     assert_eq!(shard.figures().evicted, 0);
-    for key in stay {
-        shard.set(10, key, b"", Expiry::Never).expect("room");
-        if shard.figures().expired > 0 {
-            break;
-        }
-    }
+    assert_eq!(first(&shard).len(&shard.heap), FULL);
+    let new = stay.last().expect("there is one");
+    shard.set(10, new, b"", Expiry::Never).expect("room");
     assert_eq!((shard.figures().evicted, shard.figures().expired), (0, 100));
+    assert_eq!(shard.moved, 0);
     shard.assert_sound();
 }
 
@@ -134,7 +220,11 @@ fn a_merge_moves_the_long_records_of_both_buckets_outside() {
     let (mut many, mut long) = (Bucket::default(), Bucket::default());
     let put = |bucket: &mut Bucket, heap: &mut _, key: u32, text: &[u8]| {
         let key_bytes = key.to_le_bytes();
-        let put = bucket.put(heap, None, key, &key_bytes, Value::Inside(text), None);
+        let place = Place {
+            hash: key,
+            number: 0,
+        };
+        let put = bucket.put(heap, None, place, &key_bytes, Value::Inside(text), None);
         put.expect("room");
     };
     for key in 0..130 {
