@@ -277,8 +277,14 @@ impl Bucket {
         self.len(heap) >= FULL
     }
 
+    /// Frees the bucket; returns what was outside.
+    pub(super) fn dissolve(mut self, heap: &mut Heap) -> std::vec::Vec<Outside> {
+        self.bytes.free(heap);
+        self.outside.take_all(heap)
+    }
+
     /// Adds a record, or puts it in the place of the one of its key, which lies there by the same
-    /// hash.
+    /// hash; returns what that one had outside.
     ///
     /// # Errors
     /// If there is no room. Nothing has changed; what was to be outside is freed.
@@ -290,7 +296,7 @@ impl Bucket {
         key: &[u8],
         value: Value<'_>,
         deadline: Option<u64>,
-    ) -> Result<(), Refused> {
+    ) -> Result<Option<Outside>, Refused> {
         let (inside, outside): ([&[u8]; 2], _) = match value {
             Value::Inside(text) => ([key, text], None),
             Value::Outside(outside) => ([&[], &[]], Some(outside)),
@@ -327,9 +333,9 @@ impl Bucket {
                 self.set_head(heap, at.index, head);
             }
         }
-        self.put_outside(heap, number, was_outside, outside);
+        let former = self.put_outside(heap, number, was_outside, outside);
         self.trim(heap);
-        Ok(())
+        Ok(former)
     }
 
     /// The bytes that a new record needs beside its body.
@@ -341,19 +347,19 @@ impl Bucket {
         }
     }
 
-    /// Exchanges the outside of a record, for which there is room.
+    /// Exchanges the outside of a record, for which there is room; returns the former one.
     fn put_outside(
         &mut self,
         heap: &mut Heap,
         number: usize,
         was_outside: bool,
         outside: Option<Outside>,
-    ) {
+    ) -> Option<Outside> {
         let former = was_outside.then(|| self.outside.remove(heap, number));
         if let Some(outside) = outside {
             self.outside.insert(heap, number, outside);
         }
-        former.release(heap);
+        former
     }
 
     /// Sets or takes away the deadline of a record.
@@ -445,11 +451,12 @@ impl Bucket {
         }
     }
 
-    /// Removes a record.
-    pub(super) fn remove(&mut self, heap: &mut Heap, at: &At) {
-        self.put_outside(heap, at.outside, at.head.has(Head::OUTSIDE), None);
+    /// Removes a record; returns what it had outside.
+    pub(super) fn remove(&mut self, heap: &mut Heap, at: &At) -> Option<Outside> {
+        let outside = self.put_outside(heap, at.outside, at.head.has(Head::OUTSIDE), None);
         self.cut(heap, at);
         self.trim(heap);
+        outside
     }
 
     /// Removes the body and the head of a record.

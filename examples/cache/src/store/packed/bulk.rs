@@ -157,7 +157,8 @@ impl Bucket {
         let (key, text) = (self.key(heap, &at), self.copy(heap, &at));
         let (deadline, outside) = (self.deadline(heap, &at), Outside::text(heap, &key, &text)?);
         let value = Value::Outside(outside);
-        self.put(heap, Some(&at), at.head.place(), &key, value, deadline)?;
+        let former = self.put(heap, Some(&at), at.head.place(), &key, value, deadline)?;
+        former.release(heap);
         let mut now = self.records(heap).nth(at.index).expect("it is there");
         now.head.set(Head::USED, at.head.has(Head::USED));
         self.set_head(heap, now.index, now.head);

@@ -63,7 +63,7 @@ impl Packed {
         };
         let number = self.table.home(place.hash);
         let at = found.as_ref().map(|found| &found.at);
-        self.table.with(&mut self.heap, number, |bucket, heap| {
+        let former = self.table.with(&mut self.heap, number, |bucket, heap| {
             let deadline = match expiry {
                 Expiry::Never => None,
                 Expiry::Kept => at.and_then(|at| bucket.deadline(heap, at)),
@@ -75,6 +75,7 @@ impl Packed {
             };
             bucket.put(heap, at, place, key, value, deadline)
         })?;
+        self.free(former);
         self.moved += usize::from(found.is_none() && place.number > 0);
         Ok(())
     }
@@ -460,7 +461,8 @@ impl Store for Packed {
     }
 
     fn clear(&mut self) {
-        self.table.clear(&mut self.heap);
+        self.table.clear(&mut self.heap, &mut self.waiting);
+        self.free_some();
         self.moved = 0;
     }
 
@@ -469,6 +471,7 @@ impl Store for Packed {
     }
 
     fn purge(&mut self) {
+        while self.free_some() {}
         self.heap.compact(u64::MAX);
         // Where the system refuses, the memory stays until the next tick.
         let _ = self.heap.give_all_back();
@@ -490,7 +493,7 @@ impl Store for Packed {
         self.heap.check().expect("the heap is sound");
         let moved = self.table.assert_sound(&self.heap);
         assert_eq!(moved, self.moved, "P6");
-        if self.table.records() == 0 && self.table.len() == 1 {
+        if self.table.records() == 0 && self.table.len() == 1 && self.waiting.is_empty() {
             // The vector of buckets only: nothing leaked.
             assert_eq!(
                 self.heap.heap().live_blocks().count(),

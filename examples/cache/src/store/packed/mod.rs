@@ -13,9 +13,9 @@
 //! by last is passed over once ("second chance").
 //!
 //! # Invariant
-//! - P6 A record lies by the first hash of its key, or by another one if the buckets of those before
-//!   were full when it was made. `moved` counts the latter: without them no look-up asks for more
-//!   than one hash. A record stays with its hash, so a scan passes it once.
+//! - P6 A record lies by the first hash of its key, or by another one if the buckets of those
+//!   before were full when it was made. `moved` counts the latter: without them no look-up asks for
+//!   more than one hash. A record stays with its hash, so a scan passes it once.
 
 mod bucket;
 mod bulk;
@@ -27,6 +27,7 @@ mod outsides;
 mod table;
 #[cfg(test)]
 mod tests;
+mod waiting;
 
 use std::fmt;
 use std::time::Duration;
@@ -35,13 +36,12 @@ use surefit_compact::os::{Limits, OsHeapError};
 use surefit_compact::{Bound, Config, Geometry, GeometrySpec, Spacing};
 use surefit_core::Refused;
 
-use surefit_collections::Release;
-
 use self::bucket::{Bucket, MOST};
 use self::hash::{HASHES, Seeded};
 use self::head::{At, Head, Place};
-use self::outside::{Body, Heap};
+use self::outside::{Heap, Outside};
 use self::table::Table;
+use self::waiting::Waiting;
 use super::{Error, Figures};
 
 /// Sizes of page-blocks: from 600 bytes on nearly all that a page holds another number of, because
@@ -79,13 +79,16 @@ const CALLS: u32 = 8;
 /// Buckets in which a tick searches for expired records.
 const STEP: usize = 64;
 
-/// Fields and values in expired records from which on it searches no more.
+/// Objects that a tick frees, about, of expired records and of what waits: 4,096 of each. One
+/// bucket, hash or list may have some more.
 const MANY: usize = 4096;
 
 /// A shard on surefit's heap.
 pub struct Packed {
     heap: Heap,
     table: Table,
+    /// What was dropped and is still to be freed.
+    waiting: Waiting,
     seed: Seeded,
     /// The bucket where the search for a record to evict goes on.
     evict_hand: usize,
@@ -138,6 +141,7 @@ impl Packed {
         Ok(Self {
             heap,
             table,
+            waiting: Waiting::default(),
             seed: Seeded(seed),
             evict_hand: 0,
             expire_hand: 0,
@@ -203,11 +207,24 @@ impl Packed {
 
     fn remove_found(&mut self, found: Found) {
         let Found { bucket, at } = found;
-        self.table.with(&mut self.heap, bucket, |bucket, heap| {
+        let outside = self.table.with(&mut self.heap, bucket, |bucket, heap| {
             bucket.remove(heap, &at)
         });
+        self.free(outside);
         self.moved -= usize::from(at.head.number() > 0);
         self.table.balance(&mut self.heap);
+    }
+
+    /// Frees what was outside, or lets a part of it wait.
+    fn free(&mut self, outside: Option<Outside>) {
+        if let Some(outside) = outside {
+            self.waiting.free(&mut self.heap, outside, MANY);
+        }
+    }
+
+    /// Frees some of what waits; whether there was something.
+    fn free_some(&mut self) -> bool {
+        self.waiting.free_some(&mut self.heap, MANY) > 0
     }
 
     fn is_full(&self, hash: u32) -> bool {
@@ -258,7 +275,7 @@ impl Packed {
         if bytes > limit / 2 {
             return Err(Error::Full);
         }
-        while self.used() + bytes > limit && self.evict(self.spared(hash, key)) {}
+        while self.used() + bytes > limit && self.make_room(hash, key) {}
         loop {
             let is_room = match act(self) {
                 Ok(result) => {
@@ -268,14 +285,20 @@ impl Packed {
                 // A full bucket is no full heap: other buckets' records need not go.
                 Err(Refused::TooLarge { limit: MOST }) => {
                     let relieved = self.relieve(now, hash, key);
-                    relieved.unwrap_or_else(|_| self.evict(self.spared(hash, key)))
+                    relieved.unwrap_or_else(|_| self.make_room(hash, key))
                 }
-                Err(_) => self.evict(self.spared(hash, key)),
+                Err(_) => self.make_room(hash, key),
             };
             if !is_room {
                 return Err(Error::Full);
             }
         }
+    }
+
+    /// Frees some of what waits, or evicts a record, but not that of this key; `false` if there is
+    /// neither.
+    fn make_room(&mut self, hash: u32, key: &[u8]) -> bool {
+        self.free_some() || self.evict(self.spared(hash, key))
     }
 
     /// Makes room in the bucket of a key, which has as many bytes as it may: what is expired goes,
@@ -296,7 +319,7 @@ impl Packed {
                 number
             }
         };
-        if self.expire_in(number, now, usize::MAX).0 > 0 {
+        if self.expire_in(number, now, MANY).0 > 0 {
             return Ok(true);
         }
         let bucket = |bucket: &mut Bucket, heap: &mut _| bucket.move_outside(heap);
@@ -355,7 +378,7 @@ impl Packed {
     // ---- deadlines -----------------------------------------------------------------------------
 
     /// Removes the expired records of a few buckets; whether they were a quarter of what is there,
-    /// or had too many fields and values to look further.
+    /// or had too many objects to look further.
     fn expire_some(&mut self, now: u64) -> bool {
         let (mut seen, mut expired, mut freed) = (0, 0, 0);
         for _ in 0..STEP.min(self.table.len()) {
@@ -364,8 +387,8 @@ impl Packed {
             }
             let number = self.expire_hand;
             seen += self.table.bucket(&self.heap, number).len(&self.heap);
-            let (records, elements) = self.expire_in(number, now, MANY - freed);
-            (expired, freed) = (expired + records, freed + elements);
+            let (records, objects) = self.expire_in(number, now, MANY - freed);
+            (expired, freed) = (expired + records, freed + objects);
             self.table.balance(&mut self.heap);
             if freed >= MANY {
                 return true;
@@ -375,26 +398,21 @@ impl Packed {
         expired * 4 > seen
     }
 
-    /// Removes the expired records of a bucket until they had `most` fields and values; returns how
-    /// many records and how many of these there were.
+    /// Removes the expired records of a bucket; returns how many, and how many objects of theirs
+    /// were freed: about `most`, the others wait.
     fn expire_in(&mut self, number: usize, now: u64, most: usize) -> (usize, usize) {
-        let (mut expired, mut freed) = (Vec::new(), 0);
         let bucket = self.table.bucket(&self.heap, number);
-        for at in bucket.records(&self.heap) {
-            let deadline = bucket.deadline(&self.heap, &at);
-            if freed < most && deadline.is_some_and(|deadline| deadline <= now) {
-                freed += bucket.body(&self.heap, &at).map_or(0, Body::len);
-                expired.push(at);
-            }
-        }
+        let expired = bucket.records(&self.heap).filter(|at| {
+            let deadline = bucket.deadline(&self.heap, at);
+            deadline.is_some_and(|deadline| deadline <= now)
+        });
+        let expired: Vec<_> = expired.collect();
         if expired.is_empty() {
             return (0, 0);
         }
         let remove = |bucket: &mut Bucket, heap: &mut Heap| bucket.remove_all(heap, &expired);
         let outside = self.table.with(&mut self.heap, number, remove);
-        outside
-            .into_iter()
-            .for_each(|it| it.release(&mut self.heap));
+        let freed = self.waiting.free_all(&mut self.heap, outside, most);
         let moved = expired.iter().filter(|at| at.head.number() > 0);
         self.moved -= moved.count();
         self.expired += expired.len() as u64;
@@ -406,7 +424,8 @@ impl Packed {
         let are_many = self.expire_some(now);
         // Where the system refuses, a later tick tries again.
         let given = self.heap.tick(Duration::from_millis(now));
-        are_many || given.is_ok_and(|given| given.calls >= CALLS)
+        self.free_some();
+        are_many || !self.waiting.is_empty() || given.is_ok_and(|given| given.calls >= CALLS)
     }
 }
 

@@ -84,6 +84,17 @@ impl Outsides {
         others.free(heap);
     }
 
+    /// Takes all out. Needs no room.
+    pub(super) fn take_all(&mut self, heap: &mut Heap) -> std::vec::Vec<Outside> {
+        let Some(all) = self.0.take() else {
+            return std::vec::Vec::new();
+        };
+        let mut all = heap.remove(all);
+        let taken = std::iter::from_fn(|| all.pop(heap)).collect();
+        all.free(heap);
+        taken
+    }
+
     /// Gives back room that is not needed, as far as that is not refused.
     pub(super) fn trim(&mut self, heap: &mut Heap) {
         let Some(all) = self.0.as_ref().map(|all| heap.get(all)) else {

@@ -1,8 +1,8 @@
 //! Linear hashing: buckets by their numbers, one more or one less at a time.
 //!
 //! # Invariants
-//! - P4 A record is in the bucket of the hash in its head: bucket h mod 2^k if that is below the number n of
-//!   buckets, else h mod 2^(k-1), where 2^k is the power of two from n on.
+//! - P4 A record is in the bucket of the hash h in its head: bucket h mod 2^k if that is below the
+//!   number n of buckets, else h mod 2^(k-1), where 2^k is the power of two from n on.
 //! - P5 `records` and `weight` are the sums over all buckets. There is one bucket at least.
 //!
 //! # Source
@@ -10,11 +10,12 @@
 
 use std::mem;
 
-use surefit_collections::{Release, Vec};
+use surefit_collections::Vec;
 use surefit_core::Refused;
 
 use super::bucket::Bucket;
 use super::outside::Heap;
+use super::waiting::Waiting;
 
 /// The mean weight of buckets above which there is one more.
 const HEAVY: usize = 1450;
@@ -159,11 +160,12 @@ impl Table {
         Ok(())
     }
 
-    /// Releases all records. Needs no room.
-    pub(super) fn clear(&mut self, heap: &mut Heap) {
-        self.buckets.truncate(heap, 1);
-        mem::take(self.bucket_mut(heap, 0)).release(heap);
-        let _ = self.buckets.shrink_to_fit(heap);
+    /// Lets all records wait to be freed. Frees some before if there is no room for a bucket.
+    pub(super) fn clear(&mut self, heap: &mut Heap, waiting: &mut Waiting) {
+        waiting.push(mem::take(&mut self.buckets));
+        while self.buckets.push(heap, Bucket::default()).is_err() {
+            assert!(waiting.free_some(heap, 1) > 0, "there is room for a bucket");
+        }
         (self.records, self.weight) = (0, 0);
     }
 

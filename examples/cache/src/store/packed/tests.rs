@@ -281,32 +281,103 @@ fn an_append_to_a_long_text_makes_room_for_what_is_new() {
     assert_eq!(shard.figures().evicted, 0);
 }
 
+/// The objects that are live.
+fn objects(shard: &Packed) -> usize {
+    shard.heap.heap().live_blocks().count()
+}
+
+/// A hash and a list of so many fields or values each.
+fn fill(shard: &mut Packed, number: usize, values: usize) {
+    let (hash, list) = (format!("hash:{number}"), format!("list:{number}"));
+    for value in 0..values {
+        let value = value.to_le_bytes();
+        let set = shard.set_field(0, hash.as_bytes(), &value, &value);
+        set.expect("fits");
+        let pushed = shard.push(0, list.as_bytes(), End::Back, &value);
+        pushed.expect("fits");
+    }
+}
+
+/// Does something, and then ticks until nothing waits; returns how many calls there were. None may
+/// free more objects than a tick does.
+fn in_steps(shard: &mut Packed, act: impl FnOnce(&mut Packed)) -> usize {
+    let before = objects(shard);
+    act(shard);
+    let mut left = objects(shard);
+    assert!(before - left < 2 * super::MANY + 600, "{before}, {left}");
+    let mut calls = 1;
+    while shard.tick(10) || !shard.waiting.is_empty() {
+        let now = objects(shard);
+        assert!(left - now < 2 * super::MANY + 600, "{left}, {now}");
+        (left, calls) = (now, calls + 1);
+    }
+    shard.assert_sound();
+    calls
+}
+
 #[test]
 fn a_tick_frees_only_so_many_values() {
     let mut shard = shard();
-    let (lists, values) = (40, 500);
-    for list in 0..lists {
-        let key = format!("list:{list}");
-        for value in 0..values {
-            let pushed = shard.push(0, key.as_bytes(), End::Back, &[value as u8; 8]);
-            pushed.expect("fits");
+    for number in 0..40 {
+        fill(&mut shard, number, 500);
+        for kind in ["hash", "list"] {
+            let key = format!("{kind}:{number}");
+            let set = shard.set_deadline(0, key.as_bytes(), Some(5));
+            set.expect("fits");
         }
-        shard
-            .set_deadline(0, key.as_bytes(), Some(5))
-            .expect("fits");
     }
-    let (mut ticks, mut left) = (0, lists);
-    while shard.tick(10) {
-        ticks += 1;
-        let records = shard.figures().keys;
-        assert!(
-            (left - records) * values < super::MANY + values,
-            "{left}, {records}"
-        );
-        left = records;
-    }
+    assert!(in_steps(&mut shard, |_| ()) > 4);
     assert_eq!(shard.figures().keys, 0);
-    assert!(ticks >= lists * values / (super::MANY + values), "{ticks}");
+}
+
+#[test]
+fn what_is_dropped_goes_in_steps_and_is_not_there_at_once() {
+    let mut shard = shard();
+    let keys = [&b"hash:0"[..], b"list:0"];
+    let acts: [fn(&mut Packed, &[u8]); 3] = [
+        |shard, key| assert!(shard.remove(10, key)),
+        |shard, key| shard.set(10, key, b"short", Expiry::Never).expect("fits"),
+        |shard, _| shard.clear(),
+    ];
+    for act in acts {
+        fill(&mut shard, 0, 20_000);
+        for key in keys {
+            let calls = in_steps(&mut shard, |shard| {
+                act(shard, key);
+                assert_ne!(
+                    shard.len_of(10, key, Kind::Text),
+                    Err(crate::store::Error::Kind)
+                );
+            });
+            assert!(calls > 1 || shard.figures().keys == 0);
+        }
+        shard.clear();
+        while shard.tick(10) || !shard.waiting.is_empty() {}
+        shard.assert_sound();
+    }
+}
+
+#[test]
+fn what_waits_goes_before_a_record_is_evicted() {
+    let mut shard = Packed::new(super::LEAST_LIMIT, 64 << 20, 1).expect("a shard");
+    for number in 0..3 {
+        fill(&mut shard, number, 6000);
+        for kind in ["hash", "list"] {
+            assert!(shard.remove(0, format!("{kind}:{number}").as_bytes()));
+        }
+    }
+    shard.set(0, b"one", b"", Expiry::Never).expect("room");
+    fill(&mut shard, 3, 6000);
+    shard.clear();
+    shard
+        .set(0, b"one", &vec![0; 1 << 20], Expiry::Never)
+        .expect("room");
+    assert_eq!(shard.figures().evicted, 0);
+    shard.assert_sound();
+    shard.purge();
+    assert!(shard.waiting.is_empty());
+    assert!(shard.remove(0, b"one"));
+    shard.assert_sound();
 }
 
 #[test]
