@@ -19,7 +19,7 @@ mod subject;
 use std::fs;
 use std::path::PathBuf;
 
-use anyhow::Context;
+use anyhow::bail;
 use clap::{Parser, ValueEnum};
 
 use crate::play::Load;
@@ -65,11 +65,11 @@ struct Options {
     /// 'mine=target/release/libsurefit_malloc.so'. May be given more than once.
     #[arg(long, value_name = "NAME=FILE")]
     preload: Vec<String>,
-    /// How long a server may give memory back before it is measured, in milliseconds; by default
-    /// that of the size.
+    /// How long a server may give memory back before it is measured, in milliseconds, at most: it
+    /// is measured when its memory has stayed the same for that of the size.
     #[arg(long)]
     settle_ms: Option<u64>,
-    /// A folder for load.json and load.svg.
+    /// A folder for load.json, load.txt (the table) and load.svg, written anew after each server.
     #[arg(long)]
     out: Option<PathBuf>,
 }
@@ -85,6 +85,7 @@ impl Options {
             budget: self.budget_mb.unwrap_or(budget_mb) << 20,
             first_bytes: self.first_bytes,
             steady,
+            stable_ms: settle_ms,
             settle_ms: self.settle_ms.unwrap_or(settle_ms),
         }
     }
@@ -97,30 +98,53 @@ impl Options {
         let preloaded = self.preload.iter().map(|text| Subject::preloaded(text));
         known.chain(preloaded).chain(named).collect()
     }
+
+    /// Writes what was measured until now, if there is a folder for it.
+    fn write(&self, report: &Report) -> anyhow::Result<()> {
+        let Some(folder) = &self.out else {
+            return Ok(());
+        };
+        fs::create_dir_all(folder)?;
+        fs::write(folder.join("load.json"), report.json()?)?;
+        fs::write(folder.join("load.txt"), report.table())?;
+        fs::write(folder.join("load.svg"), plot::svg(report)?)?;
+        Ok(())
+    }
 }
 
 fn main() -> anyhow::Result<()> {
     let options = Options::parse();
     let (load, subjects) = (options.load(), options.subjects()?);
     let mut report = Report::new(load.clone(), options.rounds);
-    for round in 1..=options.rounds {
-        for subject in &subjects {
-            if let Some(missing) = subject.missing() {
-                if round == 1 {
-                    println!("NOT RUN: {} ({missing})", subject.name);
-                }
-                continue;
-            }
-            let run = play::play(subject, &load)
-                .with_context(|| format!("the load against {}", subject.name))?;
-            report.add(&subject.name, run);
+    let mut left = Vec::new();
+    for subject in &subjects {
+        match subject.missing() {
+            Some(missing) => println!("NOT RUN: {} ({missing})", subject.name),
+            None => left.push(subject),
         }
     }
+    let mut failed = Vec::new();
+    for _ in 0..options.rounds {
+        // Who fails once is left out from then on: the others' rounds are not lost.
+        let mut ends = Vec::new();
+        for subject in left {
+            match play::play(subject, &load) {
+                Ok(run) => {
+                    report.add(&subject.name, run);
+                    ends.push(subject);
+                    options.write(&report)?;
+                }
+                Err(error) => {
+                    println!("FAILED: {}: {error:#}", subject.name);
+                    failed.push(subject.name.as_str());
+                }
+            }
+        }
+        left = ends;
+    }
     print!("{}", report.table());
-    if let Some(folder) = &options.out {
-        fs::create_dir_all(folder)?;
-        fs::write(folder.join("load.json"), report.json()?)?;
-        fs::write(folder.join("load.svg"), plot::svg(&report)?)?;
+    if !failed.is_empty() {
+        bail!("the load against {}", failed.join(", "));
     }
     Ok(())
 }

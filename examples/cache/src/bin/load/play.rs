@@ -30,6 +30,12 @@ const DRIFT: f64 = 1.7;
 /// Commands that are sent at once where processor time counts.
 const DEPTH: usize = 16;
 
+/// Milliseconds after which a server that is to settle is looked at again.
+const STEP: u64 = 250;
+
+/// Bytes by which resident memory that is stable may change within a step.
+const SAME: usize = 16 << 10;
+
 /// Samples of resident memory while a phase fills, and while it deletes.
 const SAMPLES: usize = 8;
 
@@ -43,7 +49,9 @@ pub(crate) struct Load {
     pub(crate) first_bytes: usize,
     /// Commands of the steady load.
     pub(crate) steady: usize,
-    /// How long a server may give memory back before it is measured, in milliseconds.
+    /// For how long the memory of a server stays the same before it is measured, in milliseconds.
+    pub(crate) stable_ms: u64,
+    /// How long it is waited for that, in milliseconds, at most.
     pub(crate) settle_ms: u64,
 }
 
@@ -260,12 +268,29 @@ impl<'a> Player<'a> {
         Ok(sample)
     }
 
+    /// Waits until resident memory is stable, but not for ever.
+    fn settle(&self) -> anyhow::Result<()> {
+        let (mut waited, mut stable, mut last) = (0, 0, self.server.resident()?);
+        let step = self.load.stable_ms.clamp(1, STEP);
+        while waited < self.load.settle_ms && stable < self.load.stable_ms {
+            thread::sleep(Duration::from_millis(step));
+            waited += step;
+            let now = self.server.resident()?;
+            stable = match now.abs_diff(last) <= SAME {
+                true => stable + step,
+                false => 0,
+            };
+            last = now;
+        }
+        Ok(())
+    }
+
     /// Memory after the server was asked to give back what it can, and had time for it.
     fn settled(&mut self) -> anyhow::Result<Sample> {
         let commands = self.client.commands;
         let latency = self.client.latency.clone();
         self.client.purge()?;
-        thread::sleep(Duration::from_millis(self.load.settle_ms));
+        self.settle()?;
         (self.client.commands, self.client.latency) = (commands, latency);
         self.sample()
     }

@@ -258,6 +258,7 @@ mod tests {
             budget: budget_mb << 20,
             first_bytes: 240,
             steady: 1,
+            stable_ms: 0,
             settle_ms: 0,
         };
         let rounds = rows.iter().map(|(_, runs)| runs.len()).max();
