@@ -10,7 +10,8 @@ use super::found::Found;
 use super::promotions::{Promotion, Run};
 use super::ratios::lookup;
 use crate::kit::{Axis, Plot, Series, Table};
-use crate::shared::merges::merges_name;
+use crate::shared::merges::{MERGES, merges_name};
+use surefit_freelist::When;
 use surefit_measure::ratio::median;
 
 /// All of them.
@@ -202,31 +203,37 @@ fn promotions(found: &[Found]) -> Table {
         .table()
 }
 
-/// The gain in heap management time against the heap, for each program and coalescing.
+/// The gain in heap management time of every program, one plot for each coalescing.
 pub(super) fn plots(found: &[Found]) -> Vec<Plot> {
-    let all = found
-        .iter()
-        .flat_map(|one| one.measured.iter().map(move |measured| (one, measured)));
-    all.map(|(one, measured)| Plot {
-        title: format!(
-            "{}, {}: walk ÷ table, heap management time",
-            one.name,
-            merges_name(measured.merges)
-        ),
-        x: Axis::from_zero("heap, multiple of the smallest"),
-        y: Axis::from_zero("walk ÷ table"),
-        series: Kind::ALL.map(|kind| line(measured, kind)).to_vec(),
-    })
-    .collect()
+    let all = found.iter().flat_map(|one| &one.measured);
+    let measured: Vec<_> = all.map(|measured| measured.merges).collect();
+    let merges = MERGES.into_iter().filter(|of| measured.contains(of));
+    merges.map(|merges| plot(found, merges)).collect()
 }
 
-fn line(measured: &Measured, kind: Kind) -> Series {
+fn plot(found: &[Found], merges: When) -> Plot {
+    let line = |kind: Kind| {
+        let points = (0..).map(f64::from).zip(found);
+        let points = points.filter_map(|(place, one)| Some((place, gain(one, merges, kind)?)));
+        Series::new(kind.name(), points.collect::<Vec<_>>())
+    };
+    Plot {
+        title: format!(
+            "{}: walk ÷ table, heap management time",
+            merges_name(merges)
+        ),
+        x: Axis::kinds("program", found.iter().map(|one| one.name.clone())),
+        y: Axis::from_zero("walk ÷ table"),
+        series: Kind::ALL.map(line).to_vec(),
+    }
+}
+
+/// In the program's first heap.
+fn gain(found: &Found, merges: When, kind: Kind) -> Option<f64> {
+    let measured = found.measured.iter().find(|one| one.merges == merges)?;
+    let &multiple = measured.multiples().first()?;
     let pair = [Finds::Scan, Finds::NextHitTable];
-    let points = measured.multiples().into_iter().filter_map(|multiple| {
-        let gain = median(&measured.ratio(kind, pair, What::Management, multiple))?;
-        Some((multiple, gain))
-    });
-    Series::new(kind.name(), points.collect::<Vec<_>>())
+    median(&measured.ratio(kind, pair, What::Management, multiple))
 }
 
 #[cfg(test)]
@@ -258,6 +265,9 @@ mod tests {
         found.births = births::made(|_| 1);
         let counted = [1, 18, 6, 1, 6 * Order::ALL.len(), 6];
         assert_eq!(rows(&found), counted);
-        assert_eq!(plots(&[found])[0].series.len(), 3);
+        let plots = plots(&[found]);
+        assert_eq!(plots.len(), 1, "one coalescing was measured");
+        let lines = plots[0].series.iter();
+        assert_eq!(lines.map(|line| line.points.len()).sum::<usize>(), 3);
     }
 }

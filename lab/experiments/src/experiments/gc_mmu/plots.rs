@@ -2,6 +2,7 @@
 #![deny(unsafe_code)]
 
 use super::measure::{Found, InHeap, Run, WINDOWS};
+use super::schedules::Kind;
 use crate::kit::{Axis, Plot, Series};
 
 /// One for each program and space.
@@ -13,7 +14,12 @@ pub(super) fn all(found: &[Found]) -> Vec<Plot> {
 }
 
 fn plot(found: &Found, heap: &InHeap) -> Plot {
-    let mut series: Vec<Series> = heap.runs.iter().map(line).collect();
+    // A schedule that did not run here keeps its colour: an empty line.
+    let mut series: Vec<Series> = [Kind::Stop]
+        .into_iter()
+        .chain(Kind::IN_STEPS)
+        .map(|kind| line(heap, kind))
+        .collect();
     series.extend(heap.runs.iter().filter_map(promised));
     Plot {
         title: format!("{}: least utilisation at {}x", found.name(), heap.multiple),
@@ -23,11 +29,12 @@ fn plot(found: &Found, heap: &InHeap) -> Plot {
     }
 }
 
-fn line(run: &Run) -> Series {
+fn line(heap: &InHeap, kind: Kind) -> Series {
+    let run = heap.runs.iter().find(|run| run.kind == kind);
     let points = WINDOWS
         .iter()
-        .filter_map(|&window| Some((window as f64, 100.0 * run.utilisation(window)?)));
-    Series::new(run.kind.name(), points.collect::<Vec<_>>())
+        .filter_map(|&window| Some((window as f64, 100.0 * run?.utilisation(window)?)));
+    Series::new(kind.name(), points.collect::<Vec<_>>())
 }
 
 /// The formula of its quanta, where the run has windows as long.
@@ -52,11 +59,17 @@ mod tests {
     use super::all;
 
     #[test]
-    fn the_formula_is_drawn_beside_the_schedules() {
+    fn the_formula_is_drawn_beside_the_schedules_that_ran() {
         let runs = vec![run(Kind::Stop, &[0..90]), run(Kind::Time(3, 1), &[0..10])];
         let plots = all(&[found(runs)]);
-        let names: Vec<_> = plots[0].series.iter().map(|line| &line.name).collect();
+        let drawn = || {
+            plots[0]
+                .series
+                .iter()
+                .filter(|line| !line.points.is_empty())
+        };
+        let names: Vec<_> = drawn().map(|line| &line.name).collect();
         assert_eq!(names, ["stop the world", "by time 3:1", "u(Δ) 3:1, paper"]);
-        assert!(plots[0].series.iter().all(|line| line.points.len() == 4));
+        assert!(drawn().all(|line| line.points.len() == 4));
     }
 }

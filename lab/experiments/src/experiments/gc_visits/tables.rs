@@ -160,16 +160,18 @@ pub(super) fn plots(found: &Found) -> Vec<Plot> {
 }
 
 fn plot(title: String, in_heap: &InHeap) -> Option<Plot> {
-    let line = |merges| {
+    let points_of = |merges| {
         let row = in_heap
             .rows
             .iter()
             .find(|row| row.kind == Kind::scan(merges))?;
-        let points = points(&row.counted.as_ref()?.samples, POINTS);
-        (!points.is_empty()).then(|| Series::new(merges_name(merges), points))
+        Some(points(&row.counted.as_ref()?.samples, POINTS))
     };
-    let series: Vec<_> = MERGES.into_iter().filter_map(line).collect();
-    (!series.is_empty()).then(|| Plot {
+    // A strategy that does not complete keeps its colour: an empty line.
+    let line = |merges| Series::new(merges_name(merges), points_of(merges).unwrap_or_default());
+    let series = MERGES.map(line).to_vec();
+    let is_drawn = series.iter().any(|line| !line.points.is_empty());
+    is_drawn.then(|| Plot {
         title,
         x: Axis::from_zero("thousand allocations"),
         y: Axis::from_zero("visits per allocation"),
