@@ -6,12 +6,20 @@
 //!
 //!     fn release(self, heap: &mut H) {
 //!         match self {
-//!             Type::Variant { a, b, c: _ } => Release::release((a, (b, ())), heap),
+//!             Type::Variant { a, b, c: _, d } => Release::release((a, (b, d)), heap),
+//!         }
+//!     }
+//!
+//!     fn belongs_to(&self, heap: &H) -> bool {
+//!         match *self {
+//!             Type::Variant { ref a, ref b, c: _, ref d } =>
+//!                 Release::belongs_to(a, heap) && …,
 //!         }
 //!     }
 //! }
 //! ```
-//! A pair releases its second part also if the release of the first one panics. What is named here
+//! A pair releases its second part also if the release of the first one panics; the pairs are a
+//! balanced tree, so that many fields nest a few deep. What is named here
 //! has names that nobody else uses, and is not seen outside.
 
 use proc_macro2::{Ident, Span, TokenStream};
@@ -40,26 +48,27 @@ pub(crate) fn release(input: &DeriveInput) -> Result<TokenStream> {
             return Err(Error::new(union.union_token.span, message));
         }
     };
-    let mut arms = TokenStream::new();
+    let (mut arms, mut asked) = (TokenStream::new(), TokenStream::new());
     let mut types = Vec::new();
     for (name, fields) in variants {
         let taken = Taken::of(fields)?;
         arms.extend(taken.arm(&name, &path));
+        asked.extend(taken.asked(&name, &path));
         types.extend(taken.types);
     }
-    Ok(implementation(input, &path, &arms, &types))
+    Ok(implementation(input, &path, [&arms, &asked], &types))
 }
 
 /// The fields of a variant: how they are taken apart, and which are released.
 struct Taken<'a> {
-    patterns: Vec<TokenStream>,
+    members: Vec<(TokenStream, Option<Ident>)>,
     released: Vec<Ident>,
     types: Vec<&'a Type>,
 }
 
 impl<'a> Taken<'a> {
     fn of(fields: &'a Fields) -> Result<Self> {
-        let (mut patterns, mut released, mut types) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut members, mut released, mut types) = (Vec::new(), Vec::new(), Vec::new());
         for (number, field) in fields.iter().enumerate() {
             let binding = ours(&format!("field_{number}"));
             let member = match &field.ident {
@@ -70,29 +79,56 @@ impl<'a> Taken<'a> {
                 }
             };
             if is_skipped(&field.attrs)? {
-                patterns.push(quote!(#member: _));
+                members.push((member, None));
             } else {
-                patterns.push(quote!(#member: #binding));
+                members.push((member, Some(binding.clone())));
                 released.push(binding);
                 types.push(&field.ty);
             }
         }
         Ok(Self {
-            patterns,
+            members,
             released,
             types,
         })
     }
 
-    /// The arm of a variant.
+    /// The fields, as a pattern takes them apart: `how` each binding is written.
+    fn patterns(&self, how: fn(&Ident) -> TokenStream) -> impl Iterator<Item = TokenStream> {
+        self.members.iter().map(move |(member, binding)| {
+            let binding = binding.as_ref().map_or_else(|| quote!(_), how);
+            quote!(#member: #binding)
+        })
+    }
+
+    /// The arm of a variant that releases it.
     fn arm(&self, name: &TokenStream, path: &Path) -> TokenStream {
-        let (patterns, heap) = (&self.patterns, ours("heap"));
-        let mut rest = quote!(());
-        for binding in self.released.iter().rev() {
-            rest = quote!((#binding, #rest));
-        }
+        let (patterns, heap) = (self.patterns(|binding| quote!(#binding)), ours("heap"));
+        let all = pairs(&self.released);
         quote! {
-            #name { #(#patterns),* } => #path::Release::release(#rest, #heap),
+            #name { #(#patterns),* } => #path::Release::release(#all, #heap),
+        }
+    }
+
+    /// The arm of a variant that asks whether it belongs to a heap.
+    fn asked(&self, name: &TokenStream, path: &Path) -> TokenStream {
+        let (patterns, heap) = (self.patterns(|binding| quote!(ref #binding)), ours("heap"));
+        let all = self.released.iter();
+        quote! {
+            #name { #(#patterns),* } => true #(&& #path::Release::belongs_to(#all, #heap))*,
+        }
+    }
+}
+
+/// A balanced tree of pairs; the first bindings stand in the first part.
+fn pairs(bindings: &[Ident]) -> TokenStream {
+    match bindings {
+        [] => quote!(()),
+        [one] => quote!(#one),
+        more => {
+            let (first, second) = more.split_at(more.len() / 2);
+            let (first, second) = (pairs(first), pairs(second));
+            quote!((#first, #second))
         }
     }
 }
@@ -105,7 +141,7 @@ fn ours(name: &str) -> Ident {
 fn implementation(
     input: &DeriveInput,
     path: &Path,
-    arms: &TokenStream,
+    [arms, asked]: [&TokenStream; 2],
     types: &[&Type],
 ) -> TokenStream {
     let name = &input.ident;
@@ -137,6 +173,11 @@ fn implementation(
             fn release(self, #value: &mut #heap) {
                 let _ = &#value;
                 match self { #arms }
+            }
+
+            fn belongs_to(&self, #value: &#heap) -> ::core::primitive::bool {
+                let _ = #value;
+                match *self { #asked }
             }
         }
     }

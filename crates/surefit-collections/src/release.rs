@@ -36,6 +36,15 @@ pub trait Release<H: ?Sized>: Sized {
     fn release(self, heap: &mut H) {
         let _ = heap;
     }
+
+    /// Whether the value may be released into this heap: `false` if what it owns is of another one,
+    /// for which [`Release::release`] panics. While a panic unwinds, a container releases only what
+    /// belongs to its heap, since a second panic would end the process; the rest leaks. `true` is
+    /// right for a value that owns nothing.
+    fn belongs_to(&self, heap: &H) -> bool {
+        let _ = heap;
+        true
+    }
 }
 
 /// Types that own nothing in a heap.
@@ -70,10 +79,14 @@ impl<H: ?Sized, T: Release<H>> Release<H> for Option<T> {
             value.release(heap);
         }
     }
+
+    fn belongs_to(&self, heap: &H) -> bool {
+        self.as_ref().is_none_or(|value| value.belongs_to(heap))
+    }
 }
 
 /// Releases a value when it is dropped, unless the value was taken out: so a panic of user code
-/// meanwhile leaks nothing.
+/// meanwhile leaks nothing. A value of another heap is left: its release would panic again.
 pub(crate) struct Later<'a, H: ?Sized, T: Release<H>> {
     value: Option<T>,
     pub(crate) heap: &'a mut H,
@@ -116,7 +129,11 @@ pub(crate) fn release_and_keep<H: ?Sized, T: Release<H>, U: Release<H>>(
 
 impl<H: ?Sized, T: Release<H>> Drop for Later<'_, H, T> {
     fn drop(&mut self) {
-        if let Some(value) = self.value.take() {
+        if let Some(value) = self
+            .value
+            .take()
+            .filter(|value| value.belongs_to(self.heap))
+        {
             value.release(self.heap);
         }
     }
@@ -131,6 +148,10 @@ impl<H: ?Sized, T: Release<H>, U: Release<H>> Release<H> for (T, U) {
         let later = Later::new(second, heap);
         first.release(later.heap);
     }
+
+    fn belongs_to(&self, heap: &H) -> bool {
+        self.0.belongs_to(heap) && self.1.belongs_to(heap)
+    }
 }
 
 impl<H: ?Sized, T: Release<H>, const N: usize> Release<H> for [T; N] {
@@ -138,6 +159,10 @@ impl<H: ?Sized, T: Release<H>, const N: usize> Release<H> for [T; N] {
 
     fn release(self, heap: &mut H) {
         release_all(self.into_iter(), heap);
+    }
+
+    fn belongs_to(&self, heap: &H) -> bool {
+        self.iter().all(|value| value.belongs_to(heap))
     }
 }
 

@@ -82,6 +82,10 @@ macro_rules! text {
             fn release(self, heap: &mut H) {
                 self.free(heap);
             }
+
+            fn belongs_to(&self, heap: &H) -> bool {
+                self.bytes.belongs_to(heap)
+            }
         }
 
         impl<N: Names, H: ByteHeap<Names = N>> TryClone<H> for $name<N> {

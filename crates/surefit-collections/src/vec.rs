@@ -73,7 +73,7 @@ impl<T, N: Names> Vec<T, N> {
     /// The element, and what [`Vec::reserve`] returned; the vector is unchanged.
     ///
     /// # Panics
-    /// If the index is above the length.
+    /// If the index is above the length; the element is released.
     ///
     /// # Complexity
     /// O(elements behind it).
@@ -84,13 +84,12 @@ impl<T, N: Names> Vec<T, N> {
         value: T,
     ) -> Result<(), Full<T>>
     where
-        T: Send,
+        T: Release<H> + Send,
     {
-        assert!(
-            index <= self.len(),
-            "{index} is above the length {}",
-            self.len()
-        );
+        if index > self.len() {
+            value.release(heap);
+            panic!("{index} is above the length {}", self.len());
+        }
         if let Err(refused) = self.reserve(heap, 1) {
             return Err(Full { value, refused });
         }

@@ -501,4 +501,8 @@ where
     fn release(self, heap: &mut H) {
         self.free(heap);
     }
+
+    fn belongs_to(&self, heap: &H) -> bool {
+        self.is_of(heap)
+    }
 }

@@ -40,7 +40,7 @@ impl<T, N: Names> VecDeque<T, N> {
     /// As [`VecDeque::push_back`].
     ///
     /// # Panics
-    /// If the index is above the length.
+    /// If the index is above the length; the element is released.
     ///
     /// # Complexity
     /// O(elements on the shorter side).
@@ -51,10 +51,13 @@ impl<T, N: Names> VecDeque<T, N> {
         value: T,
     ) -> Result<(), Full<T>>
     where
-        T: Send,
+        T: Release<H> + Send,
     {
         let len = self.len();
-        assert!(index <= len, "{index} is above the length {len}");
+        if index > len {
+            value.release(heap);
+            panic!("{index} is above the length {len}");
+        }
         if index < len / 2 {
             self.push_front(heap, value)?;
             self.carry(heap, 0, index);
@@ -245,6 +248,10 @@ impl<T: Release<H>, H: ByteHeap> Drop for Freed<'_, T, H> {
 impl<T: Release<H>, N: Names, H: ByteHeap<Names = N>> Release<H> for VecDeque<T, N> {
     fn release(self, heap: &mut H) {
         self.free(heap);
+    }
+
+    fn belongs_to(&self, heap: &H) -> bool {
+        self.is_of(heap)
     }
 }
 

@@ -70,6 +70,10 @@ impl<H: ?Sized, K: Release<H>> Release<H> for Keyed<K> {
     fn release(self, heap: &mut H) {
         self.key.release(heap);
     }
+
+    fn belongs_to(&self, heap: &H) -> bool {
+        self.key.belongs_to(heap)
+    }
 }
 
 impl<H: ?Sized, K: TryClone<H>> TryClone<H> for Keyed<K> {

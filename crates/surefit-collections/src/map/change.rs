@@ -197,4 +197,8 @@ where
     fn release(self, heap: &mut H) {
         self.free(heap);
     }
+
+    fn belongs_to(&self, heap: &H) -> bool {
+        self.directory.is_of(heap)
+    }
 }

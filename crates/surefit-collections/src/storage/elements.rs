@@ -322,7 +322,7 @@ impl<T, N: Names> Vec<T, N> {
     /// Appends an element if there is room for it. Moves nothing.
     ///
     /// # Errors
-    /// The element, if the vector is full.
+    /// The element, if the vector is full, or of another heap.
     #[inline]
     pub fn push_within_capacity<H: ByteHeap<Names = N>>(
         &mut self,
@@ -332,7 +332,7 @@ impl<T, N: Names> Vec<T, N> {
     where
         T: Send,
     {
-        if self.len == self.capacity(heap) {
+        if self.len == self.capacity(heap) || !self.is_of(heap) {
             return Err(value);
         }
         self.write(heap, value);
@@ -414,6 +414,10 @@ impl<T: Release<H>, H: ByteHeap> Drop for Freed<'_, T, H> {
 impl<T: Release<H>, N: Names, H: ByteHeap<Names = N>> Release<H> for Vec<T, N> {
     fn release(self, heap: &mut H) {
         self.free(heap);
+    }
+
+    fn belongs_to(&self, heap: &H) -> bool {
+        self.is_of(heap)
     }
 }
 
