@@ -125,8 +125,9 @@ impl Request {
     }
 
     fn read_words(&mut self, bytes: &[u8], limits: &Limits) -> Result<bool, Malformed> {
-        let Some(end) = bytes.iter().take(MOST_LINE).position(|it| *it == b'\n') else {
-            return match bytes.len() < MOST_LINE {
+        let most = MOST_LINE.min(limits.bytes);
+        let Some(end) = bytes.iter().take(most).position(|it| *it == b'\n') else {
+            return match bytes.len() < most {
                 true => Ok(false),
                 false => Err(Malformed("Protocol error: too big inline request")),
             };
@@ -196,7 +197,7 @@ pub fn number(word: &[u8]) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
-    use super::number;
+    use super::{Limits, Request, number};
     use crate::reply::Reply;
 
     #[test]
@@ -220,5 +221,13 @@ mod tests {
             assert_eq!(number(word.as_bytes()), None, "{word}");
         }
         assert_eq!(number(&[b'9'; 1000]), None);
+    }
+
+    #[test]
+    fn a_line_is_no_longer_than_a_request_may_be() {
+        let line = [b'x'; 20 << 10];
+        let read = |limits: &Limits| Request::default().read(&line, limits);
+        assert_eq!(read(&Limits::DEFAULT).ok(), Some(None));
+        assert!(read(&Limits::DEFAULT.of_a_stranger()).is_err());
     }
 }

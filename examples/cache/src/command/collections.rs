@@ -4,13 +4,9 @@ use super::call::{Call, Done, Failure};
 use crate::resp;
 use crate::store::{End, Kind, Store};
 
-/// Fields and values that a command adds or removes before others may have the shard.
-const TURN: usize = 256;
-
 const NOT_POSITIVE: Failure = Failure::Text("ERR value is out of range, must be positive");
 
-/// `HSET` and `HMSET`. If a field is refused, those before it are set. Others may come between the
-/// fields of a long command.
+/// `HSET` and `HMSET`. If a field is refused, those before it are set.
 pub(super) fn set_fields<S: Store>(call: &mut Call<'_, S>) -> Done {
     let is_old = call.words[0].eq_ignore_ascii_case(b"HMSET");
     if call.words.len() % 2 != 0 {
@@ -19,14 +15,12 @@ pub(super) fn set_fields<S: Store>(call: &mut Call<'_, S>) -> Done {
             false => "ERR wrong number of arguments for 'hset' command",
         }));
     }
-    let (key, now, mut added) = (call.words[1], call.now, 0);
-    let shards = &call.cache.shards;
-    shards.in_turns(key, &call.words[2..], 2 * TURN, |shard, words| {
-        words.chunks_exact(2).try_for_each(|pair| {
-            added += usize::from(shard.set_field(now, key, pair[0], pair[1])?);
-            Ok::<(), Failure>(())
-        })
-    })?;
+    let (key, mut added) = (call.words[1], 0);
+    let mut shard = call.cache.shards.of(key);
+    for pair in call.words[2..].chunks_exact(2) {
+        added += usize::from(shard.set_field(call.now, key, pair[0], pair[1])?);
+    }
+    drop(shard);
     match is_old {
         true => call.ok(),
         false => call.count(added),
@@ -43,14 +37,12 @@ pub(super) fn field<S: Store>(call: &mut Call<'_, S>) -> Done {
 }
 
 pub(super) fn remove_fields<S: Store>(call: &mut Call<'_, S>) -> Done {
-    let (key, now, mut removed) = (call.words[1], call.now, 0);
-    let shards = &call.cache.shards;
-    shards.in_turns(key, &call.words[2..], TURN, |shard, fields| {
-        fields.iter().try_for_each(|field| {
-            removed += usize::from(shard.remove_field(now, key, field)?);
-            Ok::<(), Failure>(())
-        })
-    })?;
+    let (key, mut removed) = (call.words[1], 0);
+    let mut shard = call.cache.shards.of(key);
+    for field in &call.words[2..] {
+        removed += usize::from(shard.remove_field(call.now, key, field)?);
+    }
+    drop(shard);
     call.count(removed)
 }
 
@@ -81,17 +73,14 @@ pub(super) fn push_back<S: Store>(call: &mut Call<'_, S>) -> Done {
     push(call, End::Back)
 }
 
-/// If a value is refused, those before it are there. Values of others may be among those of a long
-/// command.
+/// If a value is refused, those before it are there.
 fn push<S: Store>(call: &mut Call<'_, S>, end: End) -> Done {
-    let (key, now, mut len) = (call.words[1], call.now, 0);
-    let shards = &call.cache.shards;
-    shards.in_turns(key, &call.words[2..], TURN, |shard, values| {
-        values.iter().try_for_each(|value| {
-            len = shard.push(now, key, end, value)?;
-            Ok::<(), Failure>(())
-        })
-    })?;
+    let (key, mut len) = (call.words[1], 0);
+    let mut shard = call.cache.shards.of(key);
+    for value in &call.words[2..] {
+        len = shard.push(call.now, key, end, value)?;
+    }
+    drop(shard);
     call.count(len)
 }
 

@@ -55,6 +55,8 @@ pub struct Plain {
     /// Records with a deadline, at least.
     mortal: usize,
     expired: u64,
+    /// When all records were last searched for expired ones.
+    searched: u64,
 }
 
 impl Plain {
@@ -290,9 +292,12 @@ impl Store for Plain {
         self.records = HashMap::new();
     }
 
-    /// Its table has no order in which a search could go on: all of it is searched, now and then.
+    /// Its table has no order in which a search could go on: all of it is searched, each second, or
+    /// more rarely if there are so many records that 64 of them are searched per millisecond.
     fn tick(&mut self, now: u64) -> bool {
-        if self.mortal > self.records.len() {
+        let next = self.searched + (self.records.len() as u64 / 64).max(1000);
+        if self.mortal > 0 && now >= next {
+            self.searched = now;
             let before = self.records.len();
             self.records.retain(|_, record| !record.is_expired(now));
             self.expired += (before - self.records.len()) as u64;
@@ -316,5 +321,25 @@ impl Store for Plain {
 
     fn set_limit(&mut self, _: usize) -> bool {
         false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Expiry, Plain, Store};
+
+    #[test]
+    fn keys_that_nobody_reads_again_expire() {
+        let mut shard = Plain::default();
+        for number in 0..1000 {
+            let (key, expiry) = (format!("{number}"), Expiry::At(1500 + number % 2));
+            shard.set(0, key.as_bytes(), b"", expiry).expect("set");
+        }
+        shard.tick(1000);
+        assert_eq!(shard.figures().keys, 1000);
+        for now in [1500, 2000, 3000, 4000] {
+            shard.tick(now);
+        }
+        assert_eq!((shard.figures().keys, shard.figures().expired), (0, 1000));
     }
 }

@@ -257,6 +257,10 @@ impl Store for Packed {
 
     fn set_deadline(&mut self, now: u64, key: &[u8], to: Option<u64>) -> Result<bool, Error> {
         let hash = self.seed.of(key);
+        // Nothing is evicted for a key that is not there.
+        if self.live(now, hash, key).is_none() {
+            return Ok(false);
+        }
         self.fit(now, hash, key, EXTRA, |it| {
             let Some(Found { bucket, at }) = it.live(now, hash, key) else {
                 return Ok(false);

@@ -391,3 +391,33 @@ fn what_is_split_is_not_merged_at_once() {
     // Too much for one bucket, and little for two.
     assert_eq!(shard.table.len(), 2);
 }
+
+#[test]
+fn what_waits_with_no_value_left_is_room_too() {
+    let mut shard = shard();
+    fill(&mut shard, 0, 512);
+    assert!(shard.remove(0, b"list:0"));
+    assert!(!shard.waiting.is_empty());
+    assert!(shard.free_some(), "the list's own object");
+    assert!(shard.waiting.is_empty());
+    shard.assert_sound();
+}
+
+#[test]
+fn no_record_is_evicted_for_the_deadline_of_a_key_that_is_not_there() {
+    let mut shard = Packed::new(super::LEAST_LIMIT, 64 << 20, 1).expect("a shard");
+    for number in 0.. {
+        let set = shard.set(0, format!("{number}").as_bytes(), &[1; 100], Expiry::Never);
+        set.expect("fits");
+        // The next call with a deadline finds less room than it asks for.
+        if shard.used() + 256 > shard.heap.limits().soft {
+            break;
+        }
+    }
+    let evicted = shard.figures().evicted;
+    for number in 0..1000 {
+        let key = format!("no:{number}");
+        assert_eq!(shard.set_deadline(0, key.as_bytes(), Some(9)), Ok(false));
+    }
+    assert_eq!(shard.figures().evicted, evicted);
+}

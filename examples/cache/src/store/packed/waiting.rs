@@ -107,7 +107,7 @@ fn free_some_of(mut body: Body, heap: &mut Heap, most: usize) -> (usize, Option<
         };
         if value.is_none() {
             body.release(heap);
-            return (freed, None);
+            return (freed + 1, None);
         }
         for string in key.into_iter().chain(value) {
             freed += objects_of(string.len());
