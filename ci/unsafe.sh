@@ -22,6 +22,8 @@ lab/clients/src/lua/reserve.rs
 lab/clients/src/lua/vm.rs
 crates/surefit-collections/src/storage/elements.rs
 crates/surefit-collections/src/storage/many.rs
+crates/surefit-collections/src/short.rs
+crates/surefit-collections/src/storage/run.rs
 crates/surefit-collections/src/storage/slices.rs
 crates/surefit-compact/src/address.rs
 crates/surefit-compact/src/boxed.rs

@@ -101,6 +101,7 @@ mod map;
 mod names;
 mod range;
 mod release;
+mod short;
 mod shown;
 mod storage;
 mod text;

@@ -4,8 +4,10 @@ use core::fmt::Debug;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
-use surefit_compact::Bytes;
-use surefit_compact::branded::BrandedBytes;
+use surefit_compact::branded::{BrandedBytes, BrandedName};
+use surefit_compact::{Bytes, BytesName};
+
+use crate::short::ShortName;
 
 pub(crate) mod sealed {
     /// Nobody else implements the traits that extend this one.
@@ -20,9 +22,17 @@ pub trait Names: Sealed {
     #[doc(hidden)]
     type Bytes: Debug + Send;
 
+    /// An owning name without the length.
+    #[doc(hidden)]
+    type Name: Debug + Send + ShortName<Self::Bytes>;
+
     /// The length of a byte object.
     #[doc(hidden)]
     fn len(bytes: &Self::Bytes) -> usize;
+
+    /// Forgets the length.
+    #[doc(hidden)]
+    fn into_name(bytes: Self::Bytes) -> Self::Name;
 }
 
 /// Names that carry the number of their heap: every access compares it. For a
@@ -39,10 +49,16 @@ impl Sealed for Checked {}
 
 impl Names for Checked {
     type Bytes = Bytes<MaybeUninit<u8>>;
+    type Name = BytesName<MaybeUninit<u8>>;
 
     #[inline]
     fn len(bytes: &Self::Bytes) -> usize {
         bytes.len()
+    }
+
+    #[inline]
+    fn into_name(bytes: Self::Bytes) -> Self::Name {
+        bytes.into_name()
     }
 }
 
@@ -50,9 +66,15 @@ impl<B> Sealed for Branded<B> {}
 
 impl<B> Names for Branded<B> {
     type Bytes = BrandedBytes<B, MaybeUninit<u8>>;
+    type Name = BrandedName<B, MaybeUninit<u8>>;
 
     #[inline]
     fn len(bytes: &Self::Bytes) -> usize {
         bytes.len()
+    }
+
+    #[inline]
+    fn into_name(bytes: Self::Bytes) -> Self::Name {
+        bytes.into_name()
     }
 }

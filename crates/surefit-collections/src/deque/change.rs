@@ -93,7 +93,7 @@ impl<T, N: Names> VecDeque<T, N> {
         while at != to {
             // To the end of its run on the way, and from there into the next run.
             let (run, place) = self.place(heap, at);
-            let run = self.run_mut(heap, run).as_slice_mut(heap);
+            let run = self.run_mut(heap, run);
             let next = if at < to {
                 let steps = (run.len() - 1 - place).min(to - at);
                 run[place..=place + steps].rotate_left(1);
@@ -192,7 +192,7 @@ impl<T, N: Names> VecDeque<T, N> {
         if !self.is_one() {
             return self.ring.shrink(heap);
         }
-        if self.last.capacity(heap) > self.len {
+        if self.last.capacity() > self.len {
             self.last.shift(heap, 0);
         }
         self.last.shrink(heap)

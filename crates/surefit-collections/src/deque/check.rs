@@ -30,14 +30,14 @@ impl<T, N: Names> VecDeque<T, N> {
         self.last.check(heap)?;
         ensure(
             match self.is_one() {
-                true => others == 0 && (size_of::<T>() == 0 || self.first.capacity(heap) == 0),
+                true => others == 0 && (size_of::<T>() == 0 || self.first.capacity() == 0),
                 false => !self.last.is_empty(),
             },
             "D1",
             "a first or last run without elements beside others",
             others,
         )?;
-        let last = self.last.capacity(heap);
+        let last = self.last.capacity();
         ensure(
             last <= per && (self.is_one() || (last == per && self.last.start() == 0)),
             "D2",
@@ -45,22 +45,15 @@ impl<T, N: Names> VecDeque<T, N> {
             last,
         )?;
         ensure(
-            self.is_one() || (self.first.capacity(heap) == per && self.first.end() == per),
+            self.is_one() || (self.first.capacity() == per && self.first.end() == per),
             "D2",
             "a first run with a gap",
             self.first.end(),
         )?;
         let mut len = self.first.len() + self.last.len();
         for number in 0..others {
-            let run = self.ring.get(heap, number);
-            run.check(heap)?;
-            ensure(
-                run.capacity(heap) == per && run.len() == per,
-                "D2",
-                "a run with a gap",
-                number,
-            )?;
-            len += run.len();
+            self.ring.get(heap, number).check(heap)?;
+            len += per;
         }
         ensure(len == self.len, "D3", "another number of elements", len)
     }

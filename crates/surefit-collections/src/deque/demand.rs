@@ -9,7 +9,7 @@ use super::queue::VecDeque;
 use super::ring::most_slots;
 use crate::demand::{NONE, both, times};
 use crate::names::Checked;
-use crate::storage::{Run, Vec};
+use crate::storage::{FullRun, Vec};
 
 impl<T> VecDeque<T, Checked> {
     /// The page-blocks of a deque of up to `elements` elements, as it grows and shrinks at both
@@ -38,7 +38,7 @@ impl<T> VecDeque<T, Checked> {
             return Some(NONE);
         };
         let per = Self::per(config.piece_bytes().unwrap_or(usize::MAX));
-        if before.saturating_mul(4) < 3 * per {
+        if before.saturating_mul(4) < per.saturating_mul(3) {
             let slots = elements.saturating_mul(4).max(FEWEST).min(per);
             return Self::of_runs::<W>(config, 1, slots);
         }
@@ -47,10 +47,10 @@ impl<T> VecDeque<T, Checked> {
         let of_runs = Self::of_runs::<W>(config, runs, per)?;
         // The first and the last run are beside the ring.
         let slots = most_slots(runs - 2)?;
-        let of_ring = Vec::<Run<T, Checked>>::for_demand::<W>(config, slots)?;
+        let of_ring = Vec::<FullRun<T, Checked>>::for_demand::<W>(config, slots)?;
         // `shrink_to_fit` makes a ring beside the one that is too long. Both numbers are powers of
         // two, or the longer one is on its way to the next: so the shorter one has half at most.
-        let of_shorter = Vec::<Run<T, Checked>>::for_demand::<W>(config, slots / 2)?;
+        let of_shorter = Vec::<FullRun<T, Checked>>::for_demand::<W>(config, slots / 2)?;
         both(config, of_runs, both(config, of_ring, of_shorter)?)
     }
 

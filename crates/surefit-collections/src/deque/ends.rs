@@ -70,19 +70,14 @@ impl<T, N: Names> VecDeque<T, N> {
     where
         T: Send,
     {
-        if !self.is_of(heap) {
-            return Err(Full {
-                value,
-                refused: Refused::ForeignHandle,
-            });
-        }
         match self.push_within(heap, end, value) {
             Ok(()) => Ok(()),
             Err(value) => self.push_in_new_room(heap, end, value),
         }
     }
 
-    /// Puts an element into the run at an end, if there is room.
+    /// Puts an element into the run at an end, if there is room, and the deque has no object of
+    /// another heap.
     #[inline]
     pub(super) fn push_within<H: ByteHeap<Names = N>>(
         &mut self,
@@ -93,14 +88,10 @@ impl<T, N: Names> VecDeque<T, N> {
     where
         T: Send,
     {
-        let run = match end {
-            End::Front if !self.is_one() => &mut self.first,
-            _ => &mut self.last,
-        };
         match end {
-            End::Back if run.end() < run.capacity(heap) => run.push_back(heap, value),
-            End::Front if run.start() > 0 => run.push_front(heap, value),
-            _ => return Err(value),
+            End::Back => self.last.push_back(heap, value)?,
+            End::Front if self.is_one() => self.last.push_front(heap, value)?,
+            End::Front => self.first.push_front(heap, value)?,
         }
         self.len += 1;
         Ok(())
@@ -116,6 +107,10 @@ impl<T, N: Names> VecDeque<T, N> {
     where
         T: Send,
     {
+        if !self.is_of(heap) {
+            let refused = Refused::ForeignHandle;
+            return Err(Full { value, refused });
+        }
         match self.make_room(heap, end) {
             Ok(true) => {
                 let pushed = self.push_within(heap, end, value);
@@ -149,15 +144,18 @@ impl<T, N: Names> VecDeque<T, N> {
     /// Makes room in the only run; `false` if there must be a second one.
     fn widen<H: ByteHeap<Names = N>>(&mut self, heap: &mut H, end: End) -> Result<bool, Refused> {
         let per = Self::per(heap.piece_bytes());
-        let (slots, len) = (self.last.capacity(heap), self.len);
+        let (slots, len) = (self.last.capacity(), self.len);
         if 4 * len >= 3 * slots {
+            if slots == per && size_of::<T>() == 0 {
+                return Err(Refused::TooLarge { limit: per });
+            }
             if slots == per {
                 return Ok(false);
             }
             match self.grow(heap, per) {
                 Ok(()) if end == End::Back => return Ok(true),
                 Ok(()) => {
-                    self.last.shift(heap, self.last.capacity(heap) - len);
+                    self.last.shift(heap, self.last.capacity() - len);
                     return Ok(true);
                 }
                 Err(refused) if slots == len => return Err(refused),
@@ -176,7 +174,7 @@ impl<T, N: Names> VecDeque<T, N> {
 
     /// Makes the only run longer, which has fewer than `per` slots.
     fn grow<H: ByteHeap<Names = N>>(&mut self, heap: &mut H, per: usize) -> Result<(), Refused> {
-        let slots = self.last.capacity(heap);
+        let slots = self.last.capacity();
         let doubled = (2 * slots).max(LEAST).min(per);
         match self.last.reserve(heap, doubled) {
             Ok(()) => Ok(()),
@@ -201,7 +199,8 @@ impl<T, N: Names> VecDeque<T, N> {
         };
         match end {
             End::Back => {
-                run.push_back(heap, value);
+                let pushed = run.push_back(heap, value);
+                debug_assert!(pushed.is_ok(), "it has slots");
                 let full = core::mem::replace(&mut self.last, run);
                 match self.is_one() {
                     true => self.first = full,
@@ -210,7 +209,8 @@ impl<T, N: Names> VecDeque<T, N> {
             }
             End::Front => {
                 run.shift(heap, per);
-                run.push_front(heap, value);
+                let pushed = run.push_front(heap, value);
+                debug_assert!(pushed.is_ok(), "all its slots are before it");
                 let full = core::mem::replace(&mut self.first, run);
                 if !full.is_empty() {
                     self.ring.push_front(heap, full);
@@ -225,7 +225,7 @@ impl<T, N: Names> VecDeque<T, N> {
     ///
     /// # Complexity
     /// O(1); of the last but one run, O(slots of the ring).
-    #[inline]
+    #[inline(always)]
     pub fn pop_back<H: ByteHeap<Names = N>>(&mut self, heap: &mut H) -> Option<T> {
         let value = self.last.pop_back(heap)?;
         self.len -= 1;
@@ -252,8 +252,9 @@ impl<T, N: Names> VecDeque<T, N> {
     ///
     /// # Complexity
     /// As [`VecDeque::pop_back`].
-    #[inline]
+    #[inline(always)]
     pub fn pop_front<H: ByteHeap<Names = N>>(&mut self, heap: &mut H) -> Option<T> {
+        // Two branches: a pointer to the one or the other run would wait for the last call's store.
         if self.is_one() {
             let value = self.last.pop_front(heap)?;
             self.len -= 1;

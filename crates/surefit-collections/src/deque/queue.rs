@@ -22,9 +22,6 @@ use crate::names::{Checked, Names};
 use crate::shown::Shown;
 use crate::storage::Run;
 
-/// The bytes of a run where no object is in pieces.
-const WITHOUT_PIECES: usize = 512;
-
 /// A queue with two ends in a heap: what
 /// [`VecDeque`](https://doc.rust-lang.org/std/collections/struct.VecDeque.html) of the standard
 /// library is to the global allocator.
@@ -111,16 +108,7 @@ impl<T, N: Names> VecDeque<T, N> {
     /// The elements of a full run, in a heap with so long pieces.
     #[inline]
     pub(super) const fn per(piece: usize) -> usize {
-        let bytes = match piece {
-            usize::MAX => WITHOUT_PIECES,
-            piece => piece,
-        };
-        match bytes.checked_div(size_of::<T>()) {
-            None => Run::<T, N>::WITHOUT_BYTES,
-            // What no piece holds is refused when the run is allocated.
-            Some(0) => 1,
-            Some(per) => per,
-        }
+        Run::<T, N>::most(piece)
     }
 
     /// Whether there is one run only.
@@ -138,28 +126,40 @@ impl<T, N: Names> VecDeque<T, N> {
         }
     }
 
-    /// A run, by its number from the first one on.
-    #[inline]
-    fn run<'a, H: ByteHeap<Names = N>>(&'a self, heap: &'a H, number: usize) -> &'a Run<T, N> {
-        match number {
-            0 if !self.is_one() => &self.first,
-            1.. if number <= self.ring.len() => self.ring.get(heap, number - 1),
-            _ => &self.last,
-        }
+    /// The elements of a run, by its number from the first one on, for who goes from run to run.
+    #[inline(never)]
+    fn run_in_turn<'a, H: ByteHeap<Names = N>>(&'a self, heap: &'a H, number: usize) -> &'a [T] {
+        self.run(heap, number)
     }
 
-    /// A run, mutable.
+    /// The elements of a run, by its number from the first one on.
+    #[inline(always)]
+    fn run<'a, H: ByteHeap<Names = N>>(&'a self, heap: &'a H, number: usize) -> &'a [T] {
+        let run = match number {
+            0 if !self.is_one() => &self.first,
+            1.. if number <= self.ring.len() => {
+                return self.ring.get(heap, number - 1).as_slice(heap);
+            }
+            _ => &self.last,
+        };
+        run.as_slice(heap)
+    }
+
+    /// The elements of a run, mutable.
     #[inline]
     pub(super) fn run_mut<'a, H: ByteHeap<Names = N>>(
         &'a mut self,
         heap: &'a H,
         number: usize,
-    ) -> &'a mut Run<T, N> {
-        match number {
+    ) -> &'a mut [T] {
+        let run = match number {
             0 if !self.is_one() => &mut self.first,
-            1.. if number <= self.ring.len() => self.ring.get_mut(heap, number - 1),
+            1.. if number <= self.ring.len() => {
+                return self.ring.get_mut(heap, number - 1).as_slice_mut(heap);
+            }
             _ => &mut self.last,
-        }
+        };
+        run.as_slice_mut(heap)
     }
 
     /// The number of the run with an element, and which of its elements that is.
@@ -187,7 +187,7 @@ impl<T, N: Names> VecDeque<T, N> {
             return None;
         }
         let (run, index) = self.place(heap, index);
-        self.run(heap, run).as_slice(heap).get(index)
+        self.run(heap, run).get(index)
     }
 
     /// An element, mutable.
@@ -202,7 +202,7 @@ impl<T, N: Names> VecDeque<T, N> {
             return None;
         }
         let (run, index) = self.place(heap, index);
-        self.run_mut(heap, run).as_slice_mut(heap).get_mut(index)
+        self.run_mut(heap, run).get_mut(index)
     }
 
     /// The first element.
@@ -239,7 +239,7 @@ impl<T, N: Names> VecDeque<T, N> {
         heap: &'a H,
     ) -> impl DoubleEndedIterator<Item = &'a [T]> + use<'a, T, N, H> {
         let runs = if self.is_empty() { 0 } else { self.runs() };
-        (0..runs).map(move |number| self.run(heap, number).as_slice(heap))
+        (0..runs).map(move |number| self.run_in_turn(heap, number))
     }
 
     /// All elements in order, one contiguous mutable slice at a time. No slice is empty.
@@ -252,8 +252,11 @@ impl<T, N: Names> VecDeque<T, N> {
     ) -> impl Iterator<Item = &'a mut [T]> + use<'a, T, N, H> {
         let last = (self.len > 0).then_some(&mut self.last);
         let first = (!self.first.is_empty()).then_some(&mut self.first);
-        let runs = first.into_iter().chain(self.ring.iter_mut(heap));
-        runs.chain(last).map(move |run| run.as_slice_mut(heap))
+        let between = self.ring.iter_mut(heap);
+        let first = first.map(|run| run.as_slice_mut(heap)).into_iter();
+        let last = last.map(|run| run.as_slice_mut(heap));
+        let between = between.map(move |run| run.as_slice_mut(heap));
+        first.chain(between).chain(last)
     }
 
     /// All elements in order.
@@ -290,23 +293,26 @@ impl<T, N: Names> VecDeque<T, N> {
         let (a, b) = (a.min(b), a.max(b));
         let ((one, in_one), (two, in_two)) = (self.place(heap, a), self.place(heap, b));
         if one == two {
-            let run = self.run_mut(heap, one);
-            return run.as_slice_mut(heap).swap(in_one, in_two);
+            return self.run_mut(heap, one).swap(in_one, in_two);
         }
         let in_ring = self.ring.len();
         if one > 0 && two <= in_ring {
             return self.ring.swap(heap, (one - 1, in_one), (two - 1, in_two));
         }
         // One of them is the first or the last run.
+        let (first, last) = (&mut self.first, &mut self.last);
         let (of_one, of_two) = match one {
-            0 if two <= in_ring => (&mut self.first, self.ring.get_mut(heap, two - 1)),
-            0 => (&mut self.first, &mut self.last),
-            _ => (self.ring.get_mut(heap, one - 1), &mut self.last),
+            0 if two <= in_ring => {
+                let of_two = self.ring.get_mut(heap, two - 1).as_slice_mut(heap);
+                (first.as_slice_mut(heap), of_two)
+            }
+            0 => (first.as_slice_mut(heap), last.as_slice_mut(heap)),
+            _ => {
+                let of_one = self.ring.get_mut(heap, one - 1).as_slice_mut(heap);
+                (of_one, last.as_slice_mut(heap))
+            }
         };
-        core::mem::swap(
-            &mut of_one.as_slice_mut(heap)[in_one],
-            &mut of_two.as_slice_mut(heap)[in_two],
-        );
+        core::mem::swap(&mut of_one[in_one], &mut of_two[in_two]);
     }
 
     /// The elements, for `{:?}`.

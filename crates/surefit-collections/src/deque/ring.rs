@@ -23,7 +23,7 @@ use surefit_core::{Corruption, Refused, ensure};
 
 use crate::heap::ByteHeap;
 use crate::names::Names;
-use crate::storage::{Run, Vec};
+use crate::storage::{FullRun, Run, Vec};
 
 /// The slots of the shortest ring.
 pub(super) const LEAST: usize = 4;
@@ -46,10 +46,11 @@ pub(super) const fn most_slots(runs: usize) -> Option<usize> {
 
 /// Runs with numbers one behind another.
 pub(super) struct Ring<T, N: Names> {
-    slots: Vec<Run<T, N>, N>,
+    slots: Vec<FullRun<T, N>, N>,
     first: u32,
     count: u32,
     unmoved: u32,
+    base: u32,
 }
 
 impl<T, N: Names> Default for Ring<T, N> {
@@ -65,10 +66,12 @@ impl<T, N: Names> Ring<T, N> {
             first: 0,
             count: 0,
             unmoved: 0,
+            base: 0,
         }
     }
 
     /// An empty ring for so many runs: as many again are added by and by.
+    #[expect(clippy::cast_possible_truncation, reason = "at most MOST")]
     pub(super) fn for_runs<H: ByteHeap<Names = N>>(heap: &H, runs: usize) -> Result<Self, Refused>
     where
         T: Send,
@@ -79,10 +82,11 @@ impl<T, N: Names> Ring<T, N> {
         })?;
         let mut ring = Self {
             slots: Vec::with_capacity(heap, slots)?,
+            base: slots as u32,
             ..Self::new()
         };
         for _ in 0..slots {
-            let pushed = ring.slots.push_within_capacity(heap, Run::new());
+            let pushed = ring.slots.push_within_capacity(heap, FullRun::default());
             debug_assert!(pushed.is_ok(), "room was made");
         }
         Ok(ring)
@@ -107,11 +111,7 @@ impl<T, N: Names> Ring<T, N> {
     /// b: a power of two. There are slots.
     #[inline]
     const fn base(&self) -> usize {
-        let slots = self.slots.len();
-        match self.unmoved {
-            0 => 1 << slots.ilog2(),
-            _ => slots / 2,
-        }
+        self.base as usize
     }
 
     /// The number of the run at an index.
@@ -122,20 +122,39 @@ impl<T, N: Names> Ring<T, N> {
     }
 
     /// The slot of the run at an index, and the run.
-    #[inline]
+    #[inline(always)]
     fn find<'a, H: ByteHeap<Names = N>>(
         &'a self,
         heap: &'a H,
         index: usize,
-    ) -> (usize, &'a Run<T, N>) {
+    ) -> (usize, &'a FullRun<T, N>) {
         let (number, base) = (self.number(index) as usize, self.base());
-        let own = number & (2 * base - 1);
-        let (slot, run) = match self.slots.get(heap, own) {
-            Some(run) if !run.is_empty() => return (own, run),
-            run if own < base => (own, run),
-            _ => (own - base, self.slots.get(heap, own - base)),
+        let (own, other) = (number & (2 * base - 1), number & (base - 1));
+        // One look-up for both places.
+        let Some(slots) = self.slots.contiguous(heap) else {
+            return self.find_in_pieces(heap, own, other);
         };
-        (slot, run.expect("the slot of a run"))
+        match slots.get(own) {
+            Some(run) if !run.is_empty() => (own, run),
+            _ => (other, &slots[other]),
+        }
+    }
+
+    /// As `find`, if the slots are in pieces, of the two slots where the run may be.
+    #[inline(never)]
+    fn find_in_pieces<'a, H: ByteHeap<Names = N>>(
+        &'a self,
+        heap: &'a H,
+        own: usize,
+        other: usize,
+    ) -> (usize, &'a FullRun<T, N>) {
+        match self.slots.get(heap, own) {
+            Some(run) if !run.is_empty() => (own, run),
+            _ => {
+                let run = self.slots.get(heap, other);
+                (other, run.expect("the slot of a run"))
+            }
+        }
     }
 
     #[inline]
@@ -149,7 +168,7 @@ impl<T, N: Names> Ring<T, N> {
         &'a self,
         heap: &'a H,
         index: usize,
-    ) -> &'a Run<T, N> {
+    ) -> &'a FullRun<T, N> {
         self.find(heap, index).1
     }
 
@@ -159,7 +178,7 @@ impl<T, N: Names> Ring<T, N> {
         &'a mut self,
         heap: &'a H,
         index: usize,
-    ) -> &'a mut Run<T, N> {
+    ) -> &'a mut FullRun<T, N> {
         let slot = self.slot(heap, index);
         self.slots.get_mut(heap, slot).expect("the slot of a run")
     }
@@ -182,13 +201,13 @@ impl<T, N: Names> Ring<T, N> {
     }
 
     /// Takes what is in a slot out.
-    fn take<H: ByteHeap<Names = N>>(&mut self, heap: &H, slot: usize) -> Run<T, N> {
+    fn take<H: ByteHeap<Names = N>>(&mut self, heap: &H, slot: usize) -> FullRun<T, N> {
         let run = self.slots.get_mut(heap, slot);
         core::mem::take(run.expect("a slot"))
     }
 
     /// Puts a run into an empty slot.
-    fn put<H: ByteHeap<Names = N>>(&mut self, heap: &H, slot: usize, run: Run<T, N>) {
+    fn put<H: ByteHeap<Names = N>>(&mut self, heap: &H, slot: usize, run: FullRun<T, N>) {
         let there = self.slots.get_mut(heap, slot).expect("a slot");
         debug_assert!(there.is_empty(), "R1");
         *there = run;
@@ -231,7 +250,7 @@ impl<T, N: Names> Ring<T, N> {
         T: Send,
     {
         let base = self.base();
-        let pushed = self.slots.push(heap, Run::new());
+        let pushed = self.slots.push(heap, FullRun::default());
         pushed.map_err(|full| full.refused)?;
         if self.slots.len() == 2 * base {
             self.unmoved = base as u32;
@@ -255,10 +274,13 @@ impl<T, N: Names> Ring<T, N> {
             self.put(heap, high, run);
         }
         self.unmoved -= 1;
+        if self.unmoved == 0 {
+            self.base *= 2;
+        }
     }
 
     /// Puts a run into the slot of a number, for which there is room.
-    fn place<H: ByteHeap<Names = N>>(&mut self, heap: &H, number: u32, run: Run<T, N>) {
+    fn place<H: ByteHeap<Names = N>>(&mut self, heap: &H, number: u32, run: FullRun<T, N>) {
         let base = self.base();
         let mut slot = number as usize & (2 * base - 1);
         if slot >= self.slots.len() {
@@ -272,14 +294,16 @@ impl<T, N: Names> Ring<T, N> {
         self.put(heap, slot, run);
     }
 
-    /// Adds a run behind the others; room was made.
+    /// Adds a full run behind the others; room was made.
     pub(super) fn push_back<H: ByteHeap<Names = N>>(&mut self, heap: &H, run: Run<T, N>) {
+        let run = FullRun::new(heap, run);
         self.place(heap, self.number(self.len()), run);
         self.count += 1;
     }
 
-    /// Adds a run before the others; room was made.
+    /// Adds a full run before the others; room was made.
     pub(super) fn push_front<H: ByteHeap<Names = N>>(&mut self, heap: &H, run: Run<T, N>) {
+        let run = FullRun::new(heap, run);
         let number = self.first.wrapping_sub(1);
         self.place(heap, number, run);
         self.first = number;
@@ -292,7 +316,7 @@ impl<T, N: Names> Ring<T, N> {
     pub(super) fn pop_back<H: ByteHeap<Names = N>>(&mut self, heap: &H) -> Run<T, N> {
         let slot = self.slot(heap, self.len() - 1);
         self.count -= 1;
-        self.take(heap, slot)
+        self.take(heap, slot).into_run(heap)
     }
 
     /// Takes the first run out. There is one.
@@ -300,7 +324,7 @@ impl<T, N: Names> Ring<T, N> {
         let slot = self.slot(heap, 0);
         self.count -= 1;
         self.first = self.first.wrapping_add(1);
-        self.take(heap, slot)
+        self.take(heap, slot).into_run(heap)
     }
 
     /// Frees the slots of a ring without runs. May move objects.
@@ -336,7 +360,7 @@ impl<T, N: Names> Ring<T, N> {
     pub(super) fn iter_mut<'a, H: ByteHeap<Names = N>>(
         &'a mut self,
         heap: &'a H,
-    ) -> impl Iterator<Item = &'a mut Run<T, N>> + use<'a, T, N, H> {
+    ) -> impl Iterator<Item = &'a mut FullRun<T, N>> + use<'a, T, N, H> {
         let count = self.len();
         if count > 0 {
             self.settle(heap);
@@ -381,6 +405,13 @@ impl<T, N: Names> Ring<T, N> {
         }
         let base = self.base();
         let is_long = slots == 2 * base;
+        ensure(
+            base.is_power_of_two()
+                && (base..2 * base + usize::from(self.unmoved > 0)).contains(&slots),
+            "R2",
+            "another number of slots",
+            slots,
+        )?;
         ensure(
             self.len() < 2 * base && (is_long || self.len() <= base),
             "R2",
@@ -432,7 +463,14 @@ mod tests {
     use crate::Checked;
     use crate::storage::Run;
 
-    static CONFIG: Config = Config::DEFAULT;
+    /// Short pieces: many runs in few bytes.
+    static CONFIG: Config = match Config::DEFAULT.with_pieces(Some(64)) {
+        Ok(config) => config,
+        Err(_) => panic!("64 bytes are the shortest pieces"),
+    };
+
+    /// The elements of a full run.
+    const PER: usize = 64 / size_of::<u16>();
 
     fn add(ring: &mut Ring<u16, Checked>, heap: &mut Heap<'_>, at_front: bool, number: u16) {
         let before = ring.slots.len();
@@ -443,8 +481,10 @@ mod tests {
             "{added} slots for run {}",
             ring.len()
         );
-        let mut run = Run::with_capacity(heap, 1).expect("room");
-        run.push_back(heap, number);
+        let mut run = Run::with_capacity(heap, PER).expect("room");
+        for _ in 0..PER {
+            assert_eq!(run.push_back(heap, number), Ok(()));
+        }
         match at_front {
             true => ring.push_front(heap, run),
             false => ring.push_back(heap, run),
@@ -456,7 +496,8 @@ mod tests {
             true => ring.pop_front(heap),
             false => ring.pop_back(heap),
         };
-        assert!(run.pop_back(heap).is_some());
+        assert_eq!(run.len(), PER);
+        while run.pop_back(heap).is_some() {}
         run.free(heap);
     }
 

@@ -1,4 +1,4 @@
-//! Vectors as slots in byte objects of a heap. The only module with `unsafe`.
+//! Vectors as slots in byte objects of a heap: the only module with `unsafe`, beside `short.rs`.
 
 mod ahead;
 mod check;
@@ -7,9 +7,10 @@ mod elements;
 mod groups;
 mod many;
 mod room;
+mod run;
 mod slices;
 
 pub(crate) use ahead::Ahead;
 pub use elements::Vec;
-pub(crate) use slices::Run;
+pub(crate) use run::{FullRun, Run};
 pub use slices::{Slices, SlicesMut};
