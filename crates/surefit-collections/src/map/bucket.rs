@@ -119,8 +119,22 @@ impl<K, V, N: Names> Bucket<K, V, N> {
         let Some(entries) = self.entries.contiguous(heap) else {
             return self.find_in_pieces(heap, tag, query);
         };
-        let index = self.search(tag, |index| entries[index].0.is(query, heap))?;
-        Some((index, &entries[index]))
+        let mut left = self.candidates(tag);
+        while left != 0 {
+            let index = left.trailing_zeros() as usize;
+            // Behind the last entry are tags of former ones.
+            let Some(entry) = entries.get(index) else {
+                break;
+            };
+            if entry.0.is(query, heap) {
+                return Some((index, entry));
+            }
+            left &= left - 1;
+        }
+        if self.is_vague || entries.len() > 2 * AT_ONCE {
+            return self.find_behind(heap, tag, query);
+        }
+        None
     }
 
     /// As `find`, of a bucket whose entries are in pieces.
@@ -134,48 +148,54 @@ impl<K, V, N: Names> Bucket<K, V, N> {
     where
         K: Lookup<H, Q>,
     {
-        let entry = |index| self.entries.get(heap, index);
-        let index = self.search(tag, |index| {
-            entry(index).is_some_and(|(key, _)| key.is(query, heap))
-        })?;
-        entry(index).map(|entry| (index, entry))
-    }
-
-    /// The entries whose tags are known: the first ones.
-    #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "no more than tags")]
-    fn tagged(&self) -> u32 {
-        match self.is_vague {
-            true => 0,
-            false => self.len().min(TAGS) as u32,
+        let mut left = self.candidates(tag);
+        while left != 0 {
+            let index = left.trailing_zeros() as usize;
+            match self.entries.get(heap, index) {
+                Some(entry) if entry.0.is(query, heap) => return Some((index, entry)),
+                Some(_) => left &= left - 1,
+                None => break,
+            }
         }
+        self.find_behind(heap, tag, query)
     }
 
-    /// The first entry for which a function returns `true`, of those that may have a tag.
-    #[inline]
-    fn search(&self, tag: u8, is: impl Fn(usize) -> bool) -> Option<usize> {
-        // Most buckets have no more entries than two rows. Both are compared without a branch,
-        // because nobody can foresee where the tag is.
-        let [first, second, _] = &self.tags;
-        let candidates = u64::from(equal(first, tag)) | u64::from(equal(second, tag)) << AT_ONCE;
-        let found = first_of(candidates, self.tagged(), &is);
-        if found.is_none() && (self.is_vague || self.len() > 2 * AT_ONCE) {
-            return self.search_behind(tag, is);
-        }
-        found
-    }
-
-    /// As `search`, among the entries behind two rows of tags, or all whose tags are not known.
+    /// The entry that a query asks for, among those behind two rows of tags, or among all if some
+    /// tags are not known.
     #[inline(never)]
-    fn search_behind(&self, tag: u8, is: impl Fn(usize) -> bool) -> Option<usize> {
-        let (start, tagged) = (2 * AT_ONCE, self.tagged());
+    fn find_behind<'a, H: ByteHeap<Names = N>, Q: ?Sized>(
+        &'a self,
+        heap: &'a H,
+        tag: u8,
+        query: &Q,
+    ) -> Option<(usize, &'a (K, V))>
+    where
+        K: Lookup<H, Q>,
+    {
         let [_, _, third] = &self.tags;
-        let candidates = u64::from(equal(third, tag));
-        let found = first_of(candidates, tagged.saturating_sub(u64::BITS), |at| {
-            is(start + at)
-        });
-        let found = found.map(|at| start + at);
-        found.or_else(|| (tagged as usize..self.len()).find(|&index| is(index)))
+        let (mut left, tagged) = match self.is_vague {
+            true => (0, 0),
+            false => (equal(third, tag), TAGS),
+        };
+        while left != 0 {
+            let index = 2 * AT_ONCE + left.trailing_zeros() as usize;
+            match self.entries.get(heap, index) {
+                Some(entry) if entry.0.is(query, heap) => return Some((index, entry)),
+                Some(_) => left &= left - 1,
+                None => return None,
+            }
+        }
+        let mut others = self.entries.iter(heap).enumerate().skip(tagged);
+        others.find(|(_, (key, _))| key.is(query, heap))
+    }
+
+    /// A bit for each of the first two rows' tags that is this one. Most buckets have no more
+    /// entries. Both rows are compared without a branch, because nobody can foresee where the tag
+    /// is.
+    #[inline]
+    fn candidates(&self, tag: u8) -> u64 {
+        let [first, second, _] = &self.tags;
+        u64::from(equal(first, tag)) | u64::from(equal(second, tag)) << AT_ONCE
     }
 
     fn tag(&self, index: usize) -> Option<u8> {
@@ -317,9 +337,13 @@ impl<K, V, N: Names> Bucket<K, V, N> {
     /// Takes an entry out; the last one takes its place.
     #[inline]
     pub(super) fn take<H: ByteHeap<Names = N>>(&mut self, heap: &H, index: usize) -> (K, V) {
-        let tag = self.tag(self.len() - 1);
         let entry = self.entries.swap_remove(heap, index);
-        self.set_tag(index, tag);
+        let (last, tags) = (self.len(), self.tags.as_flattened_mut());
+        if last < TAGS {
+            tags[index] = tags[last];
+        } else if index < TAGS {
+            self.is_vague = true;
+        }
         self.forget_tags();
         entry
     }
@@ -354,21 +378,6 @@ const fn lowered(tag: u8, from: u8, to: u8, number: usize) -> u8 {
     (((tag as u64) << from | below) >> to) as u8
 }
 
-/// The first of the lowest `count` bits that is set, and for which a function returns `true`.
-#[inline]
-fn first_of(bits: u64, count: u32, is: impl Fn(usize) -> bool) -> Option<usize> {
-    let behind = u64::MAX.checked_shl(count).unwrap_or(0);
-    let mut left = bits & !behind;
-    while left != 0 {
-        let index = left.trailing_zeros() as usize;
-        if is(index) {
-            return Some(index);
-        }
-        left &= left - 1;
-    }
-    None
-}
-
 impl<K: Release<H>, V: Release<H>, N: Names, H: ByteHeap<Names = N>> Release<H>
     for Bucket<K, V, N>
 {
@@ -398,7 +407,7 @@ where
 
 #[cfg(test)]
 mod tests {
-    use super::{Bucket, first_of, lowered};
+    use super::{Bucket, lowered};
     use crate::Checked;
 
     #[test]
@@ -406,18 +415,6 @@ mod tests {
         if size_of::<usize>() == 8 {
             assert_eq!(size_of::<Bucket<u64, u64, Checked>>(), 128);
         }
-    }
-
-    #[test]
-    fn bits_are_counted_from_the_lowest_one() {
-        let bits = 1 | 1 << 5 | 1 << 63;
-        assert_eq!(first_of(bits, 0, |_| true), None);
-        assert_eq!(first_of(bits, 1, |_| true), Some(0));
-        assert_eq!(first_of(bits, 5, |index| index > 0), None);
-        assert_eq!(first_of(bits, 6, |index| index > 0), Some(5));
-        assert_eq!(first_of(bits, 63, |index| index > 5), None);
-        assert_eq!(first_of(bits, 64, |index| index > 5), Some(63));
-        assert_eq!(first_of(bits, 96, |index| index > 5), Some(63));
     }
 
     #[test]
