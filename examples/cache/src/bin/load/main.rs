@@ -65,6 +65,10 @@ struct Options {
     /// 'mine=target/release/libsurefit_malloc.so'. May be given more than once.
     #[arg(long, value_name = "NAME=FILE")]
     preload: Vec<String>,
+    /// The program of the rows surefit and std, as one that is linked statically; by default, and
+    /// for what is preloaded always, surefit-cache beside this one.
+    #[arg(long, value_name = "FILE")]
+    program: Option<PathBuf>,
     /// How long a server may give memory back before it is measured, in milliseconds, at most: it
     /// is measured when its memory has stayed the same for that of the size.
     #[arg(long)]
@@ -93,7 +97,8 @@ impl Options {
     fn subjects(&self) -> anyhow::Result<Vec<Subject>> {
         let is_wanted =
             |subject: &Subject| self.only.is_empty() || self.only.contains(&subject.name);
-        let known = Subject::all().into_iter().filter(is_wanted).map(Ok);
+        let known = Subject::all(self.program.as_deref());
+        let known = known.into_iter().filter(is_wanted).map(Ok);
         let named = self.redis.iter().map(|text| Subject::redis(text));
         let preloaded = self.preload.iter().map(|text| Subject::preloaded(text));
         known.chain(preloaded).chain(named).collect()

@@ -133,7 +133,7 @@ struct Player<'a> {
 
 impl<'a> Player<'a> {
     fn new(subject: &Subject, load: &'a Load) -> anyhow::Result<Self> {
-        let server = subject.start()?;
+        let server = subject.start(load.budget)?;
         let mut client = Client::new(server.address, load.seed)?;
         client.purge()?;
         client.depth = DEPTH;

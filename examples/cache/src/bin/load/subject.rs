@@ -18,8 +18,11 @@ const LIBRARIES: [&str; 3] = ["/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/l
 /// What runs.
 #[derive(Clone, Debug)]
 enum Kind {
-    /// This example, on one of its stores.
-    Ours { store: &'static str },
+    /// This example, on one of its stores, and the program if it is not the one beside this.
+    Ours {
+        store: &'static str,
+        program: Option<PathBuf>,
+    },
     /// Redis: the program and its further arguments.
     Redis {
         program: PathBuf,
@@ -45,16 +48,19 @@ impl Subject {
     }
 
     /// Every server that can be compared without being named.
-    pub(crate) fn all() -> Vec<Self> {
-        let ours = |store| Kind::Ours { store };
+    pub(crate) fn all(program: Option<&Path>) -> Vec<Self> {
+        let ours = |store, program: Option<&Path>| Kind::Ours {
+            store,
+            program: program.map(PathBuf::from),
+        };
         let redis = || Kind::Redis {
             program: REDIS.into(),
             arguments: Vec::new(),
         };
         vec![
-            Self::new("surefit", ours("packed"), None),
-            Self::new("std", ours("std"), None),
-            Self::new("std-mimalloc", ours("std"), Some("libmimalloc.so.2")),
+            Self::new("surefit", ours("packed", program), None),
+            Self::new("std", ours("std", program), None),
+            Self::new("std-mimalloc", ours("std", None), Some("libmimalloc.so.2")),
             // Debian's redis-server is linked with libjemalloc; a library before it takes its
             // place.
             Self::new("redis-jemalloc", redis(), None),
@@ -81,7 +87,11 @@ impl Subject {
         let path =
             std::fs::canonicalize(file).with_context(|| format!("`{text}` is not NAME=FILE"))?;
         let path = path.to_str().context("a path of UTF-8")?;
-        Ok(Self::new(name, Kind::Ours { store: "std" }, Some(path)))
+        let kind = Kind::Ours {
+            store: "std",
+            program: None,
+        };
+        Ok(Self::new(name, kind, Some(path)))
     }
 
     /// What is not installed, if something is missing.
@@ -98,10 +108,10 @@ impl Subject {
             .then(|| format!("no {library}"))
     }
 
-    /// Starts the server on a free port.
-    pub(crate) fn start(&self) -> anyhow::Result<Server> {
+    /// Starts the server on a free port, for so many bytes of payload.
+    pub(crate) fn start(&self, budget: usize) -> anyhow::Result<Server> {
         let mut command = match &self.kind {
-            Kind::Ours { store } => ours(store)?,
+            Kind::Ours { store, program } => ours(store, program.as_deref(), budget)?,
             Kind::Redis { program, arguments } => redis(program, arguments),
         };
         if let Some(library) = &self.preload {
@@ -127,14 +137,19 @@ fn free_port() -> anyhow::Result<u16> {
         .port())
 }
 
-/// This example's server, which is built beside this program.
-fn ours(store: &str) -> anyhow::Result<Command> {
-    let path = std::env::current_exe()?.with_file_name("surefit-cache");
+/// This example's server, which is built beside this program, unless it is another one. Its limit
+/// is twice the payload; std's containers have none, but the same number of shards.
+fn ours(store: &str, program: Option<&Path>, budget: usize) -> anyhow::Result<Command> {
+    let path = match program {
+        Some(path) => path.into(),
+        None => std::env::current_exe()?.with_file_name("surefit-cache"),
+    };
     if !path.exists() {
         bail!("{} is missing: build both programs", path.display());
     }
     let mut command = Command::new(path);
-    command.args(["--store", store]);
+    let limit = (2 * budget).max(8 << 20);
+    command.args(["--store", store, "--maxmemory", &limit.to_string()]);
     Ok(command)
 }
 
