@@ -25,7 +25,8 @@ bool surefit_malloc_on_soft_limit(void (*function)(void *argument), void *argume
 
 /* Whether the program should move an object to a new place, if it can: allocate, copy, free. Then its
  * size-class has more pages that are not full than SUREFIT_DEFRAG_PAGES says (by default 4), in this
- * thread's instance, and the object lies in one that new objects will not fill next. Objects of over
+ * thread's instance, and the object lies in one that new objects will not fill next. Pages that serve
+ * several size-classes count together; a quarter must be free in one where no new object fits. Objects of over
  * 32 KiB, those of other threads, and what is none: false. No lock is taken, but by the first hint
  * about a size-class: it puts what the thread freed of that class back into pages. */
 bool surefit_defrag_hint(const void *object);

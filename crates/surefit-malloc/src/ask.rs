@@ -102,8 +102,9 @@ impl SurefitMalloc {
     /// Whether the program should move an object to a new place, if it can: allocate, copy, free.
     /// It should if its size-class has more than κ (`SUREFIT_DEFRAG_PAGES`, by default 4) not-full
     /// pages in this thread's instance, and the object lies in one that new objects will not
-    /// fill next. `false` for large objects, for those of other threads, and for addresses of no
-    /// object.
+    /// fill next. Pages that serve several size-classes count together; a quarter must be free in
+    /// one where no new object fits. `false` for large objects, for those of other threads, and for
+    /// addresses of no object.
     ///
     /// # Complexity
     /// O(κ), without a lock. The first hint about a size-class in an instance puts what its free

@@ -8,11 +8,12 @@ use lock_api::RawMutex;
 
 use super::chain::Free;
 use super::common::{Common, GROUPS};
+use super::division::GRANULES;
 use super::free_list::FreeList;
 use super::instance::Instance;
 use super::memory::{Kind, Record, Span};
 use super::misuse::Misuse;
-use super::mixed::object_bytes;
+use super::mixed::{object_bytes, used_at};
 use super::sizes::{Class, GRANULE, Slot, UNIT_BYTES};
 use super::source::{Fixed, Source};
 
@@ -307,9 +308,10 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
 
     /// Whether the program should move the object to a new place, if it can: its size-class has
     /// more than `most` not-full pages here (κ; 0 counts as 1), and the object lies in one that new
-    /// objects of the class will not fill next. Large objects, those of other instances and those
-    /// in mixed pages: `false`. O(`most`); the first question about a class also empties its free
-    /// list into pages, and from then on this thread's frees of the class go there.
+    /// objects of the class will not fill next. Of mixed pages, those of all classes count, and a
+    /// quarter must be free in one where no new object fits. Large objects and those of other
+    /// instances: `false`. O(`most`); the first question about a class also empties its free list
+    /// into pages, and from then on this thread's frees of the class go there.
     ///
     /// See [`DirectHeap::defrag_hint`](crate::DirectHeap::defrag_hint).
     #[must_use]
@@ -319,23 +321,45 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
             return false;
         };
         let record = memory.record(page);
-        match record.class() {
-            Some(class) if memory.owner(page) == self.own.number() => {
-                let _nobody_else = self.common.checking();
-                if !self.own.free_list(class).is_passed_by() {
-                    // Else the new place would be what was freed last, in a page like this one.
-                    self.common.empty_free_list(self.own, class);
-                    self.own.free_list(class).pass_by();
-                }
-                self.own.lists(class, page, record) && self.is_behind(class, page, most.max(1))
+        if memory.owner(page) != self.own.number() {
+            return false;
+        }
+        let (class, is_mixed) = match record.kind() {
+            Kind::Page(class) => (Some(class), false),
+            Kind::Mixed => (used_at(memory, object.as_ptr()), true),
+            _ => (None, false),
+        };
+        let Some(class) = class else {
+            return false;
+        };
+        let _nobody_else = self.common.checking();
+        if !self.own.free_list(class).is_passed_by() {
+            // Else the new place would be what was freed last, in a page like this one.
+            self.common.empty_free_list(self.own, class);
+            self.own.free_list(class).pass_by();
+        }
+        match is_mixed {
+            true => self.is_worth_emptying(page, record, most),
+            false => {
+                self.own.lists(class, page, record)
+                    && self.is_behind(self.own.first(class), page, most.max(1))
             }
-            _ => false,
         }
     }
 
-    /// Whether a listed page is none of the `most` that come next.
-    fn is_behind(&self, class: Class, page: Span, most: u32) -> bool {
-        let mut next = self.own.first(class);
+    /// Whether a mixed page is none of those that are divided next, or has much free in runs that
+    /// are too short.
+    fn is_worth_emptying(&self, page: Span, record: &Record, most: u32) -> bool {
+        if !self.own.lists_mixed(page, record) {
+            let granules = record.units.get() as usize * GRANULES;
+            return usize::from(record.opened.get()) * 4 <= granules * 3;
+        }
+        self.is_behind(self.own.first_mixed(), page, most.max(1))
+    }
+
+    /// Whether a page is none of the `most` of a list that come next.
+    fn is_behind(&self, first: Span, page: Span, most: u32) -> bool {
+        let mut next = first;
         for _ in 0..most {
             if next == page || next == Span::NONE {
                 return false;

@@ -135,6 +135,55 @@ fn what_is_held_is_about_twice_what_lives_where_sizes_grow() {
     }
 }
 
+/// Moves each object whose hint says so; how many these are.
+fn defragment<S: Source>(local: &Local<'_, RawMutex, S>, live: &mut [Live]) -> usize {
+    let mut moved = 0;
+    for object in live {
+        if !local.defrag_hint(object.at, 1) {
+            continue;
+        }
+        object.read(object.bytes);
+        let former = object.at;
+        object.at = local.allocate(object.bytes, 1).unwrap();
+        object.write();
+        free(local, former).unwrap();
+        moved += 1;
+    }
+    moved
+}
+
+#[test]
+fn hints_empty_mixed_pages_of_which_much_is_free_and_come_to_an_end() {
+    let source = Counted::new(32 << 20);
+    let heap = source.heap(SETTINGS);
+    let mut random = random(12);
+    let mut drift = Drift {
+        locals: vec![heap.join().unwrap()],
+        live: Vec::new(),
+        bytes: 0,
+        random: &mut random,
+    };
+    for phase in 0..6 {
+        drift.fill(phase, 3_200_000, false);
+        drift.thin();
+    }
+    let before = heap.stats();
+    let passes: Vec<_> = (0..8)
+        .map(|_| {
+            let moved = defragment(&drift.locals[0], &mut drift.live);
+            check(&heap);
+            moved
+        })
+        .collect();
+    let after = heap.stats();
+    assert!(before.mixed > before.allocated, "{before:?}");
+    assert!(passes[7] * 20 < drift.live.len(), "{passes:?}");
+    assert!(
+        after.active * 10 < after.allocated * 13,
+        "{before:?} {after:?} {passes:?}"
+    );
+}
+
 #[test]
 fn a_region_has_no_mixed_pages() {
     let mut memory = region(16 << 20);
