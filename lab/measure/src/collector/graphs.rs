@@ -65,6 +65,14 @@ pub fn is_graph(file: &Path) -> bool {
     }
 }
 
+/// A recording's name: `raytrace` of `bundled:raytrace` and of `graphs/raytrace.sfg.zst`.
+#[must_use]
+pub fn name(file: &Path) -> String {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let name = name.rsplit(':').next().unwrap_or_default();
+    name.split(".sfg").next().unwrap_or_default().to_owned()
+}
+
 /// The names of all bundled recordings on the command line, separated by commas.
 #[must_use]
 pub fn bundled_names() -> String {
@@ -103,4 +111,22 @@ fn bundled(name: &str) -> Result<&'static [u8]> {
         let known = bundled_names();
         anyhow!("{BUNDLED}{name}: no such bundled recording; there are {known}")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::name;
+
+    #[test]
+    fn recordings_are_named_by_their_files() {
+        for file in [
+            "bundled:raytrace",
+            "../graphs/raytrace.sfg.zst",
+            "raytrace.sfg",
+        ] {
+            assert_eq!(name(Path::new(file)), "raytrace");
+        }
+    }
 }

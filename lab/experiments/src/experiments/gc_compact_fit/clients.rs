@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Result;
 use surefit_clients::java;
@@ -77,7 +77,7 @@ impl Source {
     /// The file cannot be read, or breaks the format; the program cannot be recorded.
     pub(super) fn load(&self) -> Result<Client> {
         match self {
-            Self::File(file) => client(&name(file), || graphs::open(file)),
+            Self::File(file) => client(&graphs::name(file), || graphs::open(file)),
             Self::Rust(program) => in_rust(program),
         }
     }
@@ -90,13 +90,6 @@ impl fmt::Display for Source {
             Self::Rust(program) => write!(f, "of size {}", program.size),
         }
     }
-}
-
-/// A recording's name: `raytrace` of `bundled:raytrace` and of `graphs/raytrace.sfg.zst`.
-fn name(file: &Path) -> String {
-    let name = file.file_name().unwrap_or_default().to_string_lossy();
-    let name = name.trim_start_matches("bundled:");
-    name.split('.').next().unwrap_or(name).to_owned()
 }
 
 fn in_rust(program: &InRust) -> Result<Client> {

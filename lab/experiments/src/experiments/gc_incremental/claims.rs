@@ -163,14 +163,15 @@ fn bitmap_is_as_good(found: &[Found]) -> Claim {
 }
 
 fn promotion_pays(found: &[Found], base: Finds) -> Claim {
-    let of = |one: &Promotion| one.over((base, Order::Found), (Finds::NextHitTable, Order::Found));
+    let order = Order::Allocated;
+    let of = |one: &Promotion| one.over((base, order), (Finds::NextHitTable, order));
     Claim::that(format!(
         "promotion through the table pays, beside: {}",
         lookup(base)
     ))
     .of("generations")
     .papers("a possible use")
-    .ours(format!("{} ÷ table, objects as found", lookup(base)))
+    .ours(format!("{} ÷ table, objects as allocated", lookup(base)))
     .over(
         on_nursery(found, of, Verdict::is_greater),
         "by over 3 % in every round, over all old spaces; nothing is decided if rounds disagree",
@@ -179,14 +180,14 @@ fn promotion_pays(found: &[Found], base: Finds) -> Claim {
 
 fn order_pays(found: &[Found], order: Order) -> Claim {
     let table = Finds::NextHitTable;
-    let of = |one: &Promotion| one.over((table, Order::Found), (table, order));
+    let of = |one: &Promotion| one.over((table, Order::Allocated), (table, order));
     Claim::that(format!(
         "promotion in batches by size pays, order: {}",
         order.name()
     ))
     .ours_alone()
     .papers("none: ours")
-    .ours("as found ÷ by size, through the table, sorting included")
+    .ours("as allocated ÷ by size, through the table, sorting included")
     .over(
         on_nursery(found, of, Verdict::is_greater),
         "by over 3 % in every round, over all old spaces; nothing is decided if rounds disagree",
@@ -316,7 +317,7 @@ mod tests {
     #[test]
     fn an_order_pays_if_it_is_faster_than_as_found() {
         let found = promoted(promotions::made(|_, order| match order {
-            Order::Found => 100,
+            Order::Allocated => 100,
             Order::Rising => 90,
             Order::Falling => 110,
         }));

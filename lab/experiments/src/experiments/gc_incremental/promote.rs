@@ -21,7 +21,7 @@ use surefit_vm::{Minor, Promotions, Survivor};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
     /// One by one, in the order of their allocation.
-    Found,
+    Allocated,
     /// The smallest first.
     Rising,
     /// The largest first.
@@ -29,11 +29,11 @@ pub(super) enum Order {
 }
 
 impl Order {
-    pub(super) const ALL: [Self; 3] = [Self::Found, Self::Rising, Self::Falling];
+    pub(super) const ALL: [Self; 3] = [Self::Allocated, Self::Rising, Self::Falling];
 
     pub(super) const fn name(self) -> &'static str {
         match self {
-            Self::Found => "as found",
+            Self::Allocated => "as allocated",
             Self::Rising => "smallest first",
             Self::Falling => "largest first",
         }
@@ -43,7 +43,7 @@ impl Order {
     fn of(self, survivors: &[Survivor]) -> Vec<(usize, Survivor)> {
         let mut all: Vec<_> = survivors.iter().copied().enumerate().collect();
         match self {
-            Self::Found => {}
+            Self::Allocated => {}
             Self::Rising => all.sort_by_key(|(_, one)| one.bytes),
             Self::Falling => all.sort_by_key(|(_, one)| std::cmp::Reverse(one.bytes)),
         }
@@ -264,7 +264,7 @@ mod tests {
             let all = order.of(&survivors).into_iter();
             all.map(|(nth, _)| nth).collect::<Vec<_>>()
         };
-        assert_eq!(of(Order::Found), [0, 1, 2, 3]);
+        assert_eq!(of(Order::Allocated), [0, 1, 2, 3]);
         assert_eq!(of(Order::Rising), [1, 0, 2, 3]);
         assert_eq!(of(Order::Falling), [3, 0, 2, 1]);
     }
@@ -273,6 +273,6 @@ mod tests {
     fn a_space_that_is_too_small_ends_the_run() {
         let mut region = vec![MaybeUninit::uninit(); 12 << 10];
         let lists = Lists::usual(Finds::Bitmap, When::Immediate);
-        assert!(promote(lists, &script(9), &mut region, Order::Found).is_none());
+        assert!(promote(lists, &script(9), &mut region, Order::Allocated).is_none());
     }
 }

@@ -187,8 +187,8 @@ pub(super) mod tests {
     #[test]
     fn ratios_are_over_all_old_spaces_in_which_both_complete() {
         let mut promotion = made(|finds, _| if finds == Finds::Scan { 300 } else { 100 });
-        let own = (Finds::Scan, Order::Found);
-        let base = (Finds::NextHitTable, Order::Found);
+        let own = (Finds::Scan, Order::Allocated);
+        let base = (Finds::NextHitTable, Order::Allocated);
         let near = |ratios: Vec<f64>| {
             ratios.len() == 3 && ratios.iter().all(|ratio| (ratio - 3.0).abs() < 1e-9)
         };

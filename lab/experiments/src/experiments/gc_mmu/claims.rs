@@ -20,7 +20,7 @@ pub(super) fn all(found: &[Found]) -> Vec<Claim> {
     claims
 }
 
-/// All replays by time.
+/// All runs by time.
 fn by_time(found: &[Found]) -> impl Iterator<Item = (String, &Run)> {
     let heaps = found
         .iter()
@@ -35,7 +35,7 @@ fn by_time(found: &[Found]) -> impl Iterator<Item = (String, &Run)> {
 }
 
 /// What decides both claims about the formula.
-const WINDOWS_TRIED: &str = "counted, nothing is subtracted and no replay left out; windows of 16 lengths in each doubling, and \
+const WINDOWS_TRIED: &str = "counted, nothing is subtracted and no run left out; windows of 16 lengths in each doubling, and \
      all multiples of a quantum and of a period up to 64";
 
 fn keeps_formula(found: &[Found]) -> Claim {
@@ -108,7 +108,7 @@ fn within_bounds(found: &[Found]) -> Claim {
         ))
         .decide(
             (steps > 0).then_some(above + late == 0),
-            "counted in units of work, in all replays; a step's bound is its budget and the longest \
+            "counted in units of work, in all runs; a step's bound is its budget and the longest \
              piece of work, a quantum's its ticks",
         )
 }
@@ -181,7 +181,7 @@ fn short_pauses(found: &[Found]) -> Claim {
         .papers("none: ours; Metronome: some hundred µs")
         .over(
             found.iter().filter_map(on_pauses).collect(),
-            "processor time; the longest pause of each replay, the median over the rounds, for both \
+            "processor time; the longest pause of each run, the median over the rounds, for both \
              schedules by time; beside it, the longest gap of a loop that only reads the clock",
         )
 }

@@ -1,4 +1,4 @@
-//! One program on one space: the smallest heap, and replays in larger ones under every schedule.
+//! One program on one space: the smallest heap, and runs in larger ones under every schedule.
 //!
 //! ```text
 //! smallest   in which the program completes under stop the world, by halving
@@ -138,7 +138,7 @@ fn larger(found: &Found, subject: &Subject) -> Result<Vec<Larger>> {
     Ok(all)
 }
 
-/// The replay in the heap that the formula asks for. The work of a cycle is that of stop the world
+/// The run in the heap that the formula asks for. The work of a cycle is that of stop the world
 /// in this heap, which is found from below.
 fn asked(
     found: &Found,

@@ -1,4 +1,4 @@
-//! What is found of one program on one space: replays under every schedule, all counted.
+//! What is found of one program on one space: runs under every schedule, all counted.
 #![deny(unsafe_code)]
 
 use std::fmt;
@@ -117,7 +117,7 @@ pub(super) struct Larger {
     /// The smallest of them in which no cycle is forced, in multiples of the smallest in which the
     /// program completes.
     pub(super) unforced: Option<f64>,
-    /// By time: one that is as large as the formula asks for, and the replay there.
+    /// By time: one that is as large as the formula asks for, and the run there.
     pub(super) asked: Option<(f64, Run)>,
 }
 
@@ -131,7 +131,7 @@ pub(super) struct InHeap {
     pub(super) runs: Vec<Run>,
 }
 
-/// A replay under a schedule.
+/// A run under a schedule.
 #[derive(Clone, Debug)]
 pub(super) struct Run {
     pub(super) kind: Kind,
@@ -152,7 +152,7 @@ impl Found {
 }
 
 impl InHeap {
-    /// The replay of a kind.
+    /// The run of a kind.
     pub(super) fn run(&self, kind: Kind) -> Option<&Run> {
         self.runs.iter().find(|run| run.kind == kind)
     }
@@ -212,7 +212,7 @@ pub(super) mod tests {
     use super::super::schedules::{Kind, Known};
     use super::{Found, InHeap, Larger, Run, Space};
 
-    /// A replay of 100,000 ticks with these pauses, in which nothing is forced.
+    /// A run of 100,000 ticks with these pauses, in which nothing is forced.
     pub(crate) fn ran(pauses: &[Pause]) -> Ran {
         Ran {
             ticks: 100_000,
@@ -229,7 +229,7 @@ pub(super) mod tests {
         }
     }
 
-    /// A replay of a kind; quanta of 1000 ticks of the collector.
+    /// A run of a kind; quanta of 1000 ticks of the collector.
     pub(crate) fn run(kind: Kind, pauses: &[Pause]) -> Run {
         let quanta = match kind {
             Kind::Time(collector, mutator) => Quanta::new(1000, 1000 * mutator / collector),
@@ -242,7 +242,7 @@ pub(super) mod tests {
         }
     }
 
-    /// A program on lists with these replays in a heap of 1.5 times the smallest.
+    /// A program on lists with these runs in a heap of 1.5 times the smallest.
     pub(crate) fn found(runs: Vec<Run>) -> Found {
         let lists = Space::all(true).expect("spaces").remove(0);
         let known = Known::of(&ran(&[]), &ran(&[]));
@@ -262,7 +262,7 @@ pub(super) mod tests {
         }
     }
 
-    /// As `found`, with this replay in the heap that its schedule asks for.
+    /// As `found`, with this run in the heap that its schedule asks for.
     pub(crate) fn asked(run: Run) -> Found {
         let larger = Larger {
             kind: run.kind,

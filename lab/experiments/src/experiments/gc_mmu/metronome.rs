@@ -70,7 +70,7 @@ pub(super) fn claim(found: &[Found]) -> Claim {
         .papers("6 ms at 50 %, in 1.5 to 2.1 times what lives at most")
         .over(
             on_it(found).filter_map(on_program).collect(),
-            "processor time; the longest pause of each replay, the median over the rounds, with quanta \
+            "processor time; the longest pause of each run, the median over the rounds, with quanta \
              of 10 ms beside 10 ms, and no cycle forced; a quantum that is used up takes 10 ms, so this \
              holds only where cycles are shorter than that",
         )

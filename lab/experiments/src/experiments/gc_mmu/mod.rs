@@ -15,8 +15,8 @@
 //! | `programs` | the programs |
 //! | `schedules` | the schedules, and what is declared for each |
 //! | `measure` | what is found of one program on one space |
-//! | `heaps` | the search: smallest heaps, replays that are counted |
-//! | `timed` | the same replays in processor time |
+//! | `heaps` | the search: smallest heaps, runs that are counted |
+//! | `timed` | the same runs in processor time |
 //! | `round` | one of them: its pauses, and what they leave |
 //! | `claims` | the verdicts |
 //! | `metronome` | Metronome as near as our parts come: where it departs, its table, its claim |
@@ -112,7 +112,8 @@ fn setting() -> Vec<String> {
          times the smallest as that is M.",
         "Timed: processor time of the thread. C is 125 µs, half of what a pause may take; declared is 1/8 of the rate at which stop the world worked, or \
          two of the longest pieces of work: a quantum that has time left goes on. Twice the rate at which the program allocated, or as much as there is room for.",
-        "gap: the longest time between two readings of the clock in a loop that does nothing else, for as long as all pauses together. \
+        "gap: the longest time between two readings of the clock by which pauses are taken, in a loop that does nothing else, for as long \
+         as all pauses together. \
          A thread that another one stops, or that the machine stops, is charged for a part of it: if the gap is as long as the longest \
          pause, the machine may have made that pause.",
     ]

@@ -3,8 +3,9 @@
 #![deny(unsafe_code)]
 
 use std::mem::MaybeUninit;
+use std::path::Path;
 
-use anyhow::Result;
+use anyhow::{Context, Result, bail};
 use surefit_clients::java::{self, Ran, Scheduled};
 use surefit_clients::programs::Program;
 use surefit_trace::graph::Reader;
@@ -13,7 +14,14 @@ use super::measure::Space;
 use crate::kit::Request;
 use crate::shared::in_rust::InRust;
 use crate::shared::thesis::java::{Java, all as on_the_machine};
-use crate::shared::thesis::recorded::{self, Recorded};
+use surefit_measure::collector::graphs;
+
+/// A recorded program.
+#[derive(Debug)]
+pub(super) struct Recorded {
+    name: String,
+    program: java::Program,
+}
 
 /// A program that runs under schedules.
 #[derive(Debug)]
@@ -58,11 +66,17 @@ type Make = Box<dyn Fn() -> Result<Subject>>;
 /// # Errors
 /// A file that is no recording.
 pub(super) fn all(request: &Request) -> Result<Vec<Make>> {
+    if let Some(other) = request.files.iter().find(|file| !graphs::is_graph(file)) {
+        bail!(
+            "{}: is no object graph: give .sfg or .sfg.zst files, or {}",
+            other.display(),
+            graphs::bundled_names()
+        );
+    }
     if !request.files.is_empty() {
-        let files = recorded::files(request)?.to_vec().into_iter();
-        return Ok(files
-            .map(|file| Box::new(move || Ok(Subject::Recorded(recorded::read(&file)?))) as Make)
-            .collect());
+        let files = request.files.iter().cloned();
+        let read = files.map(|file| Box::new(move || read(&file).map(Subject::Recorded)) as Make);
+        return Ok(read.collect());
     }
     let java = on_the_machine(request).into_iter();
     let java = java.map(|java| Box::new(move || Ok(Subject::Java(java.clone()))) as Make);
@@ -83,6 +97,16 @@ fn of(request: &Request) -> Vec<InRust> {
         .iter()
         .map(|&program| InRust::of(program, request.quick));
     sized.collect()
+}
+
+/// A recording, whole.
+///
+/// # Errors
+/// A file that is none; the first rule of the format that it breaks.
+fn read(file: &Path) -> Result<Recorded> {
+    let name = graphs::name(file);
+    let program = graphs::load(file).with_context(|| name.clone())?;
+    Ok(Recorded { name, program })
 }
 
 /// Records one.

@@ -1,4 +1,4 @@
-//! One replay in processor time: its pauses, and how much of any window they leave.
+//! One run in processor time: its pauses, and how much of any window they leave.
 #![deny(unsafe_code)]
 
 use surefit_clients::java::{Ran, WINDOWS_NS, utilisation};
@@ -14,10 +14,10 @@ pub(super) struct Timed {
     pub(super) rounds: Vec<Round>,
 }
 
-/// One replay.
+/// One run.
 #[derive(Clone, Debug)]
 pub(super) struct Round {
-    /// Nanoseconds of all of it; where no quanta need the clock, of a replay that never reads it.
+    /// Nanoseconds of all of it; where no quanta need the clock, of a run that never reads it.
     pub(super) total_ns: u64,
     pub(super) pauses: Pauses,
     /// For each of [`WINDOWS_NS`], the least share of such a window that the program had.

@@ -71,7 +71,7 @@ fn asked(found: &[Found]) -> Table {
         .table()
 }
 
-/// Every replay in one of the heaps.
+/// Every run in one of the heaps.
 pub(super) fn runs(found: &[Found], at: usize) -> impl Iterator<Item = (&Found, &InHeap, &Run)> {
     let heaps = found
         .iter()
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn every_replay_has_a_row_and_quanta_one_more() {
+    fn every_run_has_a_row_and_quanta_one_more() {
         let runs = vec![run(Kind::Stop, &[0..90]), run(Kind::Time(1, 1), &[0..10])];
         let tables = all(&[found(runs)]);
         let rows: Vec<_> = tables.iter().map(|table| table.rows.len()).collect();

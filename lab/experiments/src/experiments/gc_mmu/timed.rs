@@ -1,16 +1,17 @@
-//! The replays in processor time.
+//! The runs in processor time.
 //!
 //! ```text
 //! each round:  stop the world, by work, by time: one after the other, in the same region; where no quanta need the
 //!              clock, all of it once more without reading the clock
 //! declared     for quanta: a part of the rate of work, twice the rate of allocation, as stop the world had them
 //! quanta       of the collector: 125 µs; Metronome's: 10 ms beside 10, and 3 ms beside 7
-//! beside       after each replay, a loop that only reads the clock, for as long as all its pauses
+//! beside       after each run, a loop that only reads the clock of the pauses, for as long as all of them
 //! ```
 #![deny(unsafe_code)]
 
 use anyhow::Result;
-use surefit_clients::java::{Ran, Scheduled, Timing};
+use surefit_clients::java::{Log, Ran, Scheduled, Timing};
+use surefit_gc::Clock as _;
 use surefit_gc::schedule::Schedule;
 use surefit_os::Reservation;
 use surefit_os::clock::thread_cpu_ns;
@@ -47,7 +48,7 @@ pub(super) fn rounds(subject: &Subject, found: &Found, rounds: u32) -> Result<Ve
     let mut region = Reservation::new(heap.bytes)?;
     region.fault_in();
     let space = &found.space;
-    let mut replay = |schedule: Schedule, timing| {
+    let mut run = |schedule: Schedule, timing| {
         let how = Scheduled {
             schedule,
             timing,
@@ -55,7 +56,7 @@ pub(super) fn rounds(subject: &Subject, found: &Found, rounds: u32) -> Result<Ve
         };
         subject.run(space, region.memory(), &how)
     };
-    let stopped = replay(Schedule::Whole, Timing::Processor)?;
+    let stopped = run(Schedule::Whole, Timing::Processor)?;
     let Some(stopped) = stopped else {
         return Ok(Vec::new());
     };
@@ -70,15 +71,16 @@ pub(super) fn rounds(subject: &Subject, found: &Found, rounds: u32) -> Result<Ve
             let known = declared(heap, &stopped, quantum);
             let schedule = schedule(one.kind, heap, &known);
             let mut began = thread_cpu_ns();
-            let round = replay(schedule, Timing::Processor)?;
+            let round = run(schedule, Timing::Processor)?;
             let mut round = round.as_ref().map(Round::of);
             if let Some(round) = &mut round {
                 if !one.kind.is_by_time() {
                     began = thread_cpu_ns();
-                    replay(schedule, Timing::Off)?;
+                    run(schedule, Timing::Off)?;
                 }
                 round.total_ns = thread_cpu_ns() - began;
-                round.gap_ns = longest_gap(thread_cpu_ns, round.pauses.sum());
+                let clock = Log::new(Timing::Processor);
+                round.gap_ns = longest_gap(|| clock.now(), round.pauses.sum());
             }
             one.rounds.extend(round);
         }

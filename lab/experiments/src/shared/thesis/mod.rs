@@ -4,7 +4,6 @@
 //! | --- | --- | --- |
 //! | `published` | the figures of the thesis that ours stand beside | |
 //! | `java` | the programs on the Java machine, and what stands for what | table 4-1 |
-//! | `recorded` | recordings, for what is no claim of the thesis | |
 //! | `heaps` | one run; smallest heaps, which heap sizes are multiples of | |
 //! | `collecting` | a heap in which a program collects: where counts are taken | |
 //! | `systems` | the two heaps: the thesis's one heap, and ours beside it | |
@@ -35,5 +34,4 @@ pub(crate) mod collecting;
 pub(crate) mod heaps;
 pub(crate) mod java;
 pub(crate) mod published;
-pub(crate) mod recorded;
 pub(crate) mod systems;
