@@ -50,6 +50,23 @@ pub struct SizeCount {
 }
 
 impl Stats {
+    /// Those of allocations of which the sizes alone are known. O(n log n).
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "as many sizes as there is time for, of 32 bits each"
+    )]
+    pub fn of_sizes(all: impl IntoIterator<Item = u32>) -> Self {
+        let mut stats = Self::default();
+        let mut sizes = HashMap::new();
+        for bytes in all {
+            stats.allocations += 1;
+            stats.bytes += u64::from(bytes);
+            *sizes.entry(bytes).or_default() += 1;
+        }
+        stats.sizes = sorted(sizes);
+        stats
+    }
+
     /// Reads a recording to its end.
     ///
     /// # Errors

@@ -559,6 +559,9 @@ fn figures_of_any_number_do_not_wrap() {
         for percent in [0, 1, 99, 100, 101, u32::MAX] {
             assert!(graph.sizes_for(percent) <= 3);
         }
+        let counted = graph::Stats::of_sizes([bytes; 3]);
+        assert_eq!((counted.allocations, counted.sizes_for(100)), (3, 1));
+        assert_eq!(counted.bytes, 3 * u64::from(bytes));
     }
 }
 

@@ -6,11 +6,10 @@
 //! The thesis on free-list organisation, tables 2-1 and 4-1: why exact lists for small sizes serve
 //! nearly all requests.
 
-use std::collections::BTreeMap;
-
 use anyhow::{Context, Result};
 use surefit_clients::java::Finds;
 use surefit_freelist::When;
+use surefit_trace::graph::Stats;
 use surefit_vm::Watching;
 
 use crate::kit::{Axis, Claim, Entry, OnProgram, Plot, Report, Request, Series, Table, papers};
@@ -59,69 +58,39 @@ struct Row {
     /// Objects below each bound of [`SMALL_OBJECTS`], in percent of all.
     percent_below: [f64; 2],
     /// The sizes of all objects, of 90 % of them, of 99 % of them.
-    sizes: [u64; 3],
+    sizes: [usize; 3],
     counterpart: Option<&'static Benchmark>,
-}
-
-/// How many objects a program allocates of each size.
-#[derive(Clone, Debug, Default)]
-struct Sizes {
-    allocations: u64,
-    /// Bytes and objects, the most frequent first.
-    sizes: Vec<(u32, u64)>,
 }
 
 /// A heap in which every program completes.
 const HEAP: usize = 64 << 20;
 
-impl Sizes {
-    fn of(java: &Java) -> Result<Self> {
-        let watching = Watching {
-            sizes: true,
-            ..Watching::default()
-        };
-        let system = System::thesis(When::Immediate, Finds::NextHitTable);
-        let found = outcome(java, system, HEAP, watching)?;
-        let found = found.with_context(|| format!("{}: too large", java.name))?;
-        let mut counts = BTreeMap::new();
-        for bytes in &found.sizes {
-            *counts.entry(*bytes).or_insert(0) += 1;
-        }
-        let mut sizes: Vec<_> = counts.into_iter().collect();
-        sizes.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-        Ok(Self {
-            allocations: found.sizes.len() as u64,
-            sizes,
-        })
-    }
+/// How many objects a program allocates of each size.
+fn sizes(java: &Java) -> Result<Stats> {
+    let watching = Watching {
+        sizes: true,
+        ..Watching::default()
+    };
+    let system = System::thesis(When::Immediate, Finds::NextHitTable);
+    let found = outcome(java, system, HEAP, watching)?;
+    let found = found.with_context(|| format!("{}: too large", java.name))?;
+    Ok(Stats::of_sizes(found.sizes))
+}
 
-    /// The fewest sizes that so many percent of the objects have.
-    fn for_percent(&self, percent: u64) -> u64 {
-        let wanted = (self.allocations * percent).div_ceil(100);
-        let mut sum = 0;
-        let few = self.sizes.iter().take_while(|(_, count)| {
-            let is_short = sum < wanted;
-            sum += count;
-            is_short
-        });
-        few.count() as u64
-    }
-
-    /// Objects of less than this many bytes, in percent of all.
-    fn percent_below(&self, bytes: u32) -> f64 {
-        let below = self.sizes.iter().filter(|(size, _)| *size < bytes);
-        let below: u64 = below.map(|(_, count)| count).sum();
-        100.0 * below as f64 / self.allocations.max(1) as f64
-    }
+/// Objects of less than this many bytes, in percent of all.
+fn percent_below(stats: &Stats, bytes: u32) -> f64 {
+    let below = stats.sizes.iter().filter(|size| size.bytes < bytes);
+    let below: u64 = below.map(|size| size.allocations).sum();
+    100.0 * below as f64 / stats.allocations.max(1) as f64
 }
 
 impl Row {
-    fn new(name: String, stats: &Sizes) -> Self {
+    fn new(name: String, stats: &Stats) -> Self {
         Self {
             counterpart: counterpart(&name),
             allocations: stats.allocations,
-            percent_below: SMALL_OBJECTS.map(|(_, bytes)| stats.percent_below(bytes)),
-            sizes: [100, 90, 99].map(|percent| stats.for_percent(percent)),
+            percent_below: SMALL_OBJECTS.map(|(_, bytes)| percent_below(stats, bytes)),
+            sizes: [100, 90, 99].map(|percent| stats.sizes_for(percent)),
             name,
         }
     }
@@ -160,7 +129,7 @@ fn run(request: &Request) -> Result<Report> {
     );
     let mut rows = Vec::new();
     for java in java::all(request) {
-        let stats = Sizes::of(&java)?;
+        let stats = sizes(&java)?;
         let row = Row::new(java.name.to_owned(), &stats);
         report.plots.push(covered(&row, &stats));
         rows.push(row);
@@ -181,11 +150,11 @@ fn run(request: &Request) -> Result<Report> {
 }
 
 /// The share of the objects that the most frequent sizes cover, beside the thesis's three points.
-fn covered(row: &Row, stats: &Sizes) -> Plot {
+fn covered(row: &Row, stats: &Stats) -> Plot {
     let mut sum = 0;
     let points = stats.sizes.iter().take(DRAWN).zip(1_u32..);
-    let points = points.map(|((_, count), rank)| {
-        sum += count;
+    let points = points.map(|(size, rank)| {
+        sum += size.allocations;
         let percent = 100.0 * sum as f64 / stats.allocations as f64;
         (f64::from(rank), percent)
     });
@@ -213,9 +182,9 @@ fn counts(rows: &[Row]) -> Table {
     Table::of(title, rows)
         .text("program", |row| both_names(row))
         .figure("objects", 0, |row| row.allocations)
-        .figure("sizes", 0, |row| row.sizes[0])
-        .figure("90 %", 0, |row| row.sizes[1])
-        .figure("99 %", 0, |row| row.sizes[2])
+        .figure("sizes", 0, |row| row.sizes[0] as u64)
+        .figure("90 %", 0, |row| row.sizes[1] as u64)
+        .figure("99 %", 0, |row| row.sizes[2] as u64)
         .papers("objects", 0, |row| {
             Some(row.counterpart?.updates?.allocations)
         })
@@ -397,11 +366,12 @@ fn as_many(rows: &[Row]) -> Claim {
 
 #[cfg(test)]
 mod tests {
-    use super::{Row, Sizes, claims};
+    use super::{Row, claims, percent_below};
     use crate::kit::Verdict;
     use crate::shared::thesis::java::counterpart;
+    use surefit_trace::graph::Stats;
 
-    fn row(name: &str, allocations: u64, sizes: [u64; 3], percent_below: [f64; 2]) -> Row {
+    fn row(name: &str, allocations: u64, sizes: [usize; 3], percent_below: [f64; 2]) -> Row {
         Row {
             name: name.to_owned(),
             allocations,
@@ -423,13 +393,14 @@ mod tests {
 
     #[test]
     fn the_most_frequent_sizes_cover_first() {
-        let stats = Sizes {
-            allocations: 100,
-            sizes: vec![(24, 85), (16, 10), (2000, 4), (64, 1)],
-        };
-        let few = [85, 86, 90, 95, 99, 100].map(|percent| stats.for_percent(percent));
+        let all = [(16, 10), (24, 85), (64, 1), (2000, 4)];
+        let stats = Stats::of_sizes(
+            all.into_iter()
+                .flat_map(|(bytes, count)| vec![bytes; count]),
+        );
+        let few = [85, 86, 90, 95, 99, 100].map(|percent| stats.sizes_for(percent));
         assert_eq!(few, [1, 2, 2, 2, 3, 4]);
-        assert!((stats.percent_below(1024) - 96.0).abs() < 1e-9);
+        assert!((percent_below(&stats, 1024) - 96.0).abs() < 1e-9);
     }
 
     #[test]
