@@ -173,6 +173,14 @@ impl<'v> Vm<'v> {
         }
     }
 
+    /// Collects because the program asks for it.
+    pub(crate) fn collect(&mut self) {
+        match &mut self.watch {
+            None => self.heap.collect(&mut self.world),
+            Some(watch) => watch.collect(self.heap, &mut self.world),
+        }
+    }
+
     /// Allocates an object of so many bytes, with its header.
     fn alloc(&mut self, class: ClassId, bytes: usize) -> Result<Object, Trap> {
         match self.ask(bytes) {

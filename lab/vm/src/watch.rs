@@ -93,6 +93,8 @@ pub struct Watched {
     pub reading_ns: f64,
     /// Nanoseconds in which the thread stood still, so that others ran: no part of the times.
     pub stood_ns: u64,
+    /// Nanoseconds of the thread's processor time: the whole run.
+    pub ran_ns: u64,
     /// The counters after every 1,024 allocations.
     pub samples: Vec<Sample>,
     /// Each collection of a collector that stops the program, if free chunks were to be noted.
@@ -120,10 +122,11 @@ impl Watched {
 /// One collection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Collected {
-    /// Bytes of free payloads when the request was refused, if they were to be noted.
+    /// Bytes of free payloads before it, if they were to be noted.
     pub free_bytes_before: Option<u64>,
     /// The sizes of free chunks and how many have each size, in ascending order, after the request
-    /// that caused the collection was served. Empty unless they were to be noted.
+    /// that caused the collection was served, or when it was asked for. Empty unless they were to
+    /// be noted.
     pub free_sizes: Vec<(u32, u32)>,
 }
 
@@ -172,7 +175,7 @@ impl Watch {
         let found = match self.how.free_before.then(|| heap.alloc_as_is(bytes)) {
             Some(Some(object)) => Ok(object),
             Some(None) => {
-                self.free_before = heap.free_sizes().iter().sum::<usize>() as u64;
+                self.free_before = free_bytes(heap);
                 heap.alloc(world, bytes)
             }
             None => heap.alloc(world, bytes),
@@ -185,15 +188,8 @@ impl Watch {
                 visits: heap.counters().visits,
             });
         }
-        let is_noted = self.how.free_sizes || self.how.free_before;
-        if is_noted && totals.collections > before {
-            self.noted.collections.push(Collected {
-                free_bytes_before: self.how.free_before.then_some(self.free_before),
-                free_sizes: match self.how.free_sizes {
-                    true => counted(heap.free_sizes()),
-                    false => Vec::new(),
-                },
-            });
+        if totals.collections > before {
+            self.collected(heap);
         }
         found
     }
@@ -240,6 +236,34 @@ impl Watch {
         Ok(found)
     }
 
+    /// Collects because the program asks for it, and notes what is to be noted.
+    pub(crate) fn collect(&mut self, heap: &mut dyn Heap, world: &mut World) {
+        if self.how.clocked {
+            return heap.collect(world);
+        }
+        if self.how.nursery > 0 {
+            return self.empty(heap, world);
+        }
+        if self.how.free_before {
+            self.free_before = free_bytes(heap);
+        }
+        heap.collect(world);
+        self.collected(heap);
+    }
+
+    /// Notes the collection that was.
+    fn collected(&mut self, heap: &dyn Heap) {
+        if self.how.free_sizes || self.how.free_before {
+            self.noted.collections.push(Collected {
+                free_bytes_before: self.how.free_before.then_some(self.free_before),
+                free_sizes: match self.how.free_sizes {
+                    true => counted(heap.free_sizes()),
+                    false => Vec::new(),
+                },
+            });
+        }
+    }
+
     fn empty(&mut self, heap: &mut dyn Heap, world: &mut World) {
         heap.collect(world);
         self.nursery.empty(|object| heap.contains(object));
@@ -267,11 +291,17 @@ impl Watch {
                 false => 0,
             },
             reading_ns: self.cost_ns,
+            ran_ns: self.meter.now(),
             stood_ns: self.meter.log().stood_ns(),
             promotions: self.nursery.promotions,
             ..self.noted
         }
     }
+}
+
+/// Bytes of the payloads of free chunks.
+fn free_bytes(heap: &dyn Heap) -> u64 {
+    heap.free_sizes().iter().sum::<usize>() as u64
 }
 
 /// The sizes and how often each occurs, in ascending order.

@@ -90,6 +90,33 @@ fn what_is_free_when_a_request_is_refused_is_less_than_the_heap() {
 }
 
 #[test]
+fn a_collection_that_the_program_asks_for_is_noted_as_any_other() {
+    let noted = Watching {
+        free_sizes: true,
+        free_before: true,
+        ..Watching::default()
+    };
+    let nursery = Watching {
+        nursery: 64 << 10,
+        ..Watching::default()
+    };
+    let [noted, promoted] = [noted, nursery].map(|watching| {
+        let found = watched("Weak", &[], Collecting::AtOnce, watching, 4 << 20);
+        found.expect("there is room")
+    });
+    assert!(noted.totals.collections > 0);
+    assert_eq!(noted.collections.len() as u64, noted.totals.collections);
+    let grew = noted.collections.iter().filter(|one| {
+        let sizes = one.free_sizes.iter();
+        let bytes = sizes.map(|(size, count)| u64::from(size * count)).sum();
+        one.free_bytes_before < Some(bytes)
+    });
+    assert!(grew.count() > 0);
+    let minors = promoted.promotions.minors.len() as u64;
+    assert_eq!(minors, promoted.totals.collections);
+}
+
+#[test]
 fn each_collector_says_what_it_did() {
     let in_steps = Collecting::InSteps {
         trigger: 128 << 10,

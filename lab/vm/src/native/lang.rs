@@ -159,7 +159,7 @@ fn nanos(vm: &mut Vm<'_>, _: usize) -> Result<Reply, Trap> {
 }
 
 fn collect(vm: &mut Vm<'_>, _: usize) -> Result<Reply, Trap> {
-    vm.heap.collect(&mut vm.world);
+    vm.collect();
     Ok(Reply::Nothing)
 }
 
