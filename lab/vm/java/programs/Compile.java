@@ -567,6 +567,7 @@ public class Compile {
 
     public static void main(String[] args) {
         int units = args.length > 0 ? Integer.parseInt(args[0]) : 24;
+        int size = args.length > 1 ? Integer.parseInt(args[1]) : 6;
         Writer writer = new Writer(2005);
         List<Function> functions = new ArrayList<Function>();
         int sum = 0, bytes = 0;
@@ -575,23 +576,23 @@ public class Compile {
             if (i % 8 == 0) {
                 functions.clear();
             }
-            String text = writer.unit(i, 6 + i % 5);
+            String text = writer.unit(i, size + i % 5 * size / 6);
             Unit unit = new Unit(text, functions);
             unit.compile();
             Function last = functions.get(functions.size() - 1);
             int[] locals = new int[last.locals];
             locals[0] = i;
             int result = new Machine(functions, 20000).run(last, locals);
-            int size = 0;
+            int length = 0;
             for (Function function : functions) {
-                size += function.code.length;
+                length += function.code.length;
                 for (byte b : function.code) {
                     sum = 31 * sum + b;
                 }
             }
-            bytes += size;
+            bytes += length;
             System.out.println("unit " + i + ": " + text.length() + " characters, " + unit.nodes + " nodes, "
-                + unit.folded + " folded, " + size + " bytes, result " + result);
+                + unit.folded + " folded, " + length + " bytes, result " + result);
         }
         try {
             new Unit("fun f(a) {\n  return a + b;\n}", functions).compile();

@@ -9,6 +9,7 @@ public class Compress {
     static final int CLEAR = 256;
     static final int FIRST = 257;
     static final int LEAST_BITS = 9;
+    static final int MOST_BITS = 16;
 
     /** A stream of bytes in memory, which grows. */
     static class Bytes {
@@ -86,29 +87,34 @@ public class Compress {
 
     /** Pairs of a code and a byte, and the code of each, by open addressing. */
     static class Dictionary {
-        static final int SIZE = 69001;
-        private final int[] pairs = new int[SIZE];
-        private final short[] codes = new short[SIZE];
+        /** Primes, each above a power of two: the first above 2 to the 9. */
+        static final int[] SIZES = {541, 1091, 2161, 4327, 8627, 17257, 34511, 69001};
+        private final int size;
+        private final int[] pairs;
+        private final short[] codes;
         int next;
 
-        Dictionary() {
+        Dictionary(int mostBits) {
+            size = SIZES[mostBits - LEAST_BITS];
+            pairs = new int[size];
+            codes = new short[size];
             clear();
         }
 
         void clear() {
-            for (int i = 0; i < SIZE; i++) {
+            for (int i = 0; i < size; i++) {
                 pairs[i] = -1;
             }
             next = FIRST;
         }
 
         private int place(int pair) {
-            int place = (pair ^ pair >>> 11) % SIZE;
-            int step = place == 0 ? 1 : SIZE - place;
+            int place = (pair ^ pair >>> 11) % size;
+            int step = place == 0 ? 1 : size - place;
             while (pairs[place] != -1 && pairs[place] != pair) {
                 place -= step;
                 if (place < 0) {
-                    place += SIZE;
+                    place += size;
                 }
             }
             return place;
@@ -130,16 +136,18 @@ public class Compress {
     static class Compressor {
         static final int CHECKED = 10000;
         private final int mostBits;
+        private final int dictionaryBits;
         private int width = LEAST_BITS;
         int clears;
 
-        Compressor(int mostBits) {
+        Compressor(int mostBits, int dictionaryBits) {
             this.mostBits = mostBits;
+            this.dictionaryBits = dictionaryBits;
         }
 
         Bytes run(Bytes in) {
             Writer out = new Writer();
-            Dictionary dictionary = new Dictionary();
+            Dictionary dictionary = new Dictionary(dictionaryBits);
             int limit = 1 << mostBits, check = CHECKED;
             long best = 0;
             int code = in.data[0] & 255;
@@ -241,10 +249,11 @@ public class Compress {
     /** Words with frequencies as in a language, in sentences; some tables of numbers; noise. */
     static class Source {
         private int seed;
-        private final String[] words = new String[2000];
+        private final String[] words;
 
-        Source(int seed) {
+        Source(int seed, int count) {
             this.seed = seed;
+            words = new String[count];
             for (int i = 0; i < words.length; i++) {
                 StringBuilder word = new StringBuilder();
                 int length = 2 + random(4) + random(5);
@@ -306,12 +315,14 @@ public class Compress {
 
     public static void main(String[] args) {
         int rounds = args.length > 0 ? Integer.parseInt(args[0]) : 10;
-        Source source = new Source(12345);
+        // Of a smaller run, codes, texts and their words: half as much for each bit.
+        int bits = args.length > 1 ? Integer.parseInt(args[1]) : MOST_BITS, smaller = MOST_BITS - bits;
+        Source source = new Source(12345, 2000 >> smaller);
         long in = 0, out = 0;
         for (int round = 0; round < rounds; round++) {
-            Bytes text = source.text(20000 + 30000 * (round % 4));
-            int mostBits = 12 + round % 5;
-            Compressor compressor = new Compressor(mostBits);
+            Bytes text = source.text(20000 + 30000 * (round % 4) >> smaller);
+            int mostBits = Math.max(LEAST_BITS, bits - 4 + round % 5);
+            Compressor compressor = new Compressor(mostBits, bits);
             Bytes packed = compressor.run(text);
             Bytes again = new Expander(mostBits).run(packed);
             if (!same(text, again)) {

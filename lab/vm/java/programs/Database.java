@@ -194,8 +194,8 @@ public class Database {
 
     private final Vector<Entry> entries = new Vector<Entry>();
     private final Map<Integer, Entry> ids = new HashMap<Integer, Entry>();
-    private final Index names = new Index(NAME);
-    private final Index towns = new Index(TOWN);
+    private Index names = new Index(NAME);
+    private Index towns = new Index(TOWN);
     private int nextId = 1;
 
     Entry add(Vector<String> fields) {
@@ -205,6 +205,16 @@ public class Database {
         names.add(entry);
         towns.add(entry);
         return entry;
+    }
+
+    /** Makes the indexes anew, without the keys that no entry has. */
+    void reindex() {
+        names = new Index(NAME);
+        towns = new Index(TOWN);
+        for (int i = 0; i < entries.size(); i++) {
+            names.add(entries.elementAt(i));
+            towns.add(entries.elementAt(i));
+        }
     }
 
     boolean remove(int id) {
@@ -397,6 +407,9 @@ public class Database {
         for (int i = 0; i < lines; i++) {
             String line = source.line(database.nextId);
             hash = 31 * hash + database.run(words(line), source);
+            if (database.names.keys / 2 > most) {
+                database.reindex();
+            }
             while (database.entries.size() > most) {
                 database.remove(database.entries.firstElement().id);
             }

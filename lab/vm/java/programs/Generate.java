@@ -487,6 +487,7 @@ public class Generate {
 
     public static void main(String[] args) {
         int rounds = args.length > 0 ? Integer.parseInt(args[0]) : 8;
+        int grammars = args.length > 1 ? Integer.parseInt(args[1]) : 2;
         Tables own = new Tables(new ByHand(OWN).read());
         for (int round = 0; round < rounds; round++) {
             Node tree = own.parse(scan(OWN));
@@ -497,6 +498,9 @@ public class Generate {
             System.out.println("own: " + again.all.size() + " productions, " + own.states.size() + " states, "
                 + own.items + " items, " + own.conflicts + " conflicts, tree of " + tree.size() + ", " + isSame + " "
                 + own.text().equals(before) + " " + before.hashCode());
+            if (grammars < 2) {
+                continue;
+            }
             Tables language = new Tables(new FromTree().read(own.parse(scan(LANGUAGE))));
             Node program = language.parse(words(SAMPLE));
             System.out.println("language: " + language.grammar.all.size() + " productions, " + language.states.size()

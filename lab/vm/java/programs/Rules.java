@@ -383,14 +383,16 @@ public class Rules {
         + "(left (street ?a ?b ?c ?p ?q ?r) (neq ?a red) (neq ?r anna) => (add rest ?a ?b ?c ?p ?q ?r))"
         + "(middle (rest ?a ?b ?c ?p dora ?r) (neq ?b blue) => (take 0) (add solved ?a ?b ?c ?p dora ?r))";
 
-    static String houses(int colours) {
+    static String houses(int colours, boolean isSmall) {
         String[] names = {"red", "blue", "green", "white", "yellow", "black"};
         Engine engine = new Engine(HOUSES);
         for (int i = 0; i < colours; i++) {
             engine.add("colour", names[i]);
         }
         for (String owner : new String[] {"anna", "bert", "carl", "dora"}) {
-            engine.add("owner", owner);
+            if (!isSmall || !owner.equals("carl")) {
+                engine.add("owner", owner);
+            }
         }
         engine.run();
         return "houses of " + colours + " colours: " + engine.summary();
@@ -421,10 +423,12 @@ public class Rules {
     public static void main(String[] args) {
         int rounds = args.length > 0 ? Integer.parseInt(args[0]) : 6;
         int sizes = args.length > 1 ? Integer.parseInt(args[1]) : 3;
+        boolean isSmall = args.length > 2;
+        int generations = isSmall ? 3 : 4, count = isSmall ? 20 : 40;
         for (int round = 0; round < rounds; round++) {
-            System.out.println(family(4 + round % Math.min(sizes, 2)));
-            System.out.println(houses(3 + round % sizes));
-            System.out.println(blocks(40 + 20 * (round % (sizes + 1))));
+            System.out.println(family(generations + round % Math.min(sizes, 2)));
+            System.out.println(houses(3 + round % sizes, isSmall));
+            System.out.println(blocks(count + count / 2 * (round % (sizes + 1))));
         }
     }
 }
