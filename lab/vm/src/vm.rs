@@ -188,15 +188,18 @@ impl<'v> Vm<'v> {
                 self.heap.store_data(object, 0, class);
                 Ok(object)
             }
-            Err(_) => {
-                self.was_full = true;
-                if self.ends_when_full {
-                    return Err(Trap::Exit(1));
-                }
-                self.world.thrown = self.known.no_room;
-                Err(Trap::Thrown)
-            }
+            Err(_) => Err(self.no_room()),
         }
+    }
+
+    /// Throws that there is no room; or ends the program, where that is wanted.
+    pub(crate) fn no_room(&mut self) -> Trap {
+        self.was_full = true;
+        if self.ends_when_full {
+            return Trap::Exit(1);
+        }
+        self.world.thrown = self.known.no_room;
+        Trap::Thrown
     }
 
     pub(crate) fn new_object(&mut self, class: ClassId) -> Result<Object, Trap> {

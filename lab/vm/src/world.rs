@@ -157,6 +157,11 @@ impl World {
         }
     }
 
+    /// Entries of weak references that are used.
+    pub(crate) fn weak_in_use(&self) -> u64 {
+        (self.weak.len() - self.vacant.len()) as u64
+    }
+
     /// Clears the weak references to what dies, and forgets those whose holder dies.
     fn clear_weak(&mut self, numbers: Range<usize>, living: &Living<'_>) {
         for index in numbers {

@@ -84,6 +84,18 @@ fn a_thread_leaves_its_monitors_when_it_ends() {
     assert_eq!(ran.expect("the other thread enters it"), 0);
 }
 
+/// Code that javac does not write: a weak reference forgets its entry, and takes another one.
+#[test]
+fn weak_references_take_no_more_room_than_the_heap() {
+    let mut refilled = class("Refilled");
+    let (own, library) = (b"Refilled$StandReference", b"java/lang/ref/Reference");
+    let mut places = refilled.windows(own.len());
+    let at = places.position(|bytes| bytes == own).expect("its name");
+    refilled[at..at + own.len()].copy_from_slice(library);
+    let status = run_alone("Refilled", refilled).expect("an error is thrown");
+    assert_eq!(status, 1);
+}
+
 #[test]
 fn a_class_that_is_cut_short_is_damaged() {
     let bytes = class("Exceptions");

@@ -23,11 +23,13 @@ fn reference_at(vm: &mut Vm<'_>, at: usize) -> Result<(Object, u32), Trap> {
     Ok((this, vm.heap.load(this, NUMBER)))
 }
 
-/// At most once for each object: so there are no more entries than objects.
+/// At most once for each object: so there are no more entries than objects. A class file that javac
+/// does not write can take the number away from an object: then there is no room for another entry.
 fn set(vm: &mut Vm<'_>, at: usize) -> Result<Reply, Trap> {
     let (this, number) = reference_at(vm, at)?;
     let referent = vm.world.stack[at + 1].as_reference();
     match (number, referent) {
+        (0, Some(_)) if vm.world.weak_in_use() >= objects(vm) => Err(vm.no_room()),
         (0, Some(referent)) => {
             let number = vm.world.add_weak(this, referent);
             vm.heap.store_data(this, NUMBER, number);
@@ -35,6 +37,12 @@ fn set(vm: &mut Vm<'_>, at: usize) -> Result<Reply, Trap> {
         }
         _ => Err(vm.confused()),
     }
+}
+
+/// The objects that were not freed yet.
+fn objects(vm: &Vm<'_>) -> u64 {
+    let totals = vm.heap.totals();
+    totals.allocations - totals.freed_objects
 }
 
 fn get(vm: &mut Vm<'_>, at: usize) -> Result<Reply, Trap> {
