@@ -17,10 +17,9 @@ use surefit::compact::{Bound, Config, Geometry, GeometrySpec, Spacing, Tail};
 use surefit::gc::schedule::{CollectedCertificate, Headroom, Program};
 use surefit::gc::{Client, Collector, CompactFit, Edges, Incremental, Object, Scanned, Space};
 
-use crate::board::clock::Stopwatch;
+use crate::board::clock::timed;
 use crate::load::{Load, MISSION, PAGE};
 use crate::memory::Memory;
-use crate::radio::Heard;
 
 /// Bytes of a waypoint, and of a cell.
 const WAYPOINT: usize = 16;
@@ -136,9 +135,8 @@ impl<M: Memory> Memory for Collected<'_, M> {
         let vacant = self.roots.0.iter().position(Option::is_none);
         let root = vacant.ok_or(Refused::Quota)?;
         for _ in 0..len.div_ceil(WAYPOINT) {
-            let watch = Stopwatch::start();
-            let cell = self.cells.alloc(&mut self.roots, CELL);
-            self.longest = watch.instructions().max(self.longest);
+            let (cell, instructions) = timed(|| self.cells.alloc(&mut self.roots, CELL));
+            self.longest = instructions.max(self.longest);
             match cell {
                 Ok(cell) => {
                     self.cells.store(cell, 0, self.roots.0[root]);
@@ -151,20 +149,6 @@ impl<M: Memory> Memory for Collected<'_, M> {
             }
         }
         Ok(Name::List(root))
-    }
-
-    fn hear(
-        &mut self,
-        process: usize,
-        len: usize,
-        pays: &mut dyn FnMut() -> bool,
-    ) -> Option<Heard<Self::Name>> {
-        let heard = self.others.hear(process, len, pays)?;
-        Some(Heard {
-            len: heard.len,
-            result: heard.result.map(Name::Others),
-            instructions: heard.instructions,
-        })
     }
 
     fn free(&mut self, process: usize, name: Self::Name) {

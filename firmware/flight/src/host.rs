@@ -8,7 +8,8 @@ use std::process::ExitCode;
 use crate::kinds::{Options, with_regions};
 use crate::load::Load;
 use crate::plan::Plan;
-use crate::{heaps, picture, report};
+use crate::report::Logged;
+use crate::{heaps, picture};
 
 /// What it is told to do.
 const USAGE: &str =
@@ -75,7 +76,14 @@ fn fly(words: &[&str]) -> Result<bool, String> {
     let (load, plan) = planned(file)?;
     // The region of an image has a byte that says whether it was taken.
     Ok(with_regions(plan.region_bytes - 1, |regions| {
-        report::fly(&mut Log, &load, &plan, regions, options)
+        let (out, load, plan) = (&mut Log, &load, &plan);
+        let flight = Logged {
+            out,
+            load,
+            plan,
+            options,
+        };
+        flight.fly(regions)
     }))
 }
 

@@ -2,6 +2,7 @@
 
 use core::mem::MaybeUninit;
 
+use surefit::RawHeap;
 use surefit::compact::shared::ShardedHeap;
 use surefit::freelist::{FirstFit, Tlsf};
 
@@ -13,7 +14,7 @@ use crate::load::{Load, PROCESSES};
 use crate::memory::{Instances, Memory};
 use crate::plan::{CONFIG, Covers, Lock};
 use crate::pointers::Pointers;
-use crate::radio::Mailbox;
+use crate::radio::{Mailbox, Radio};
 
 /// A memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,27 +113,22 @@ pub trait Visit {
 pub fn on<V: Visit>(kind: Kind, regions: Regions<'_>, load: &Load, visit: V) -> Option<V::Result> {
     let Regions { heap, beside } = regions;
     match kind {
-        Kind::Tlsf => {
-            let heap = Tlsf::new(heap).ok()?;
-            return Some(visit.visit(Pointers::new(heap, beside, load)));
-        }
-        Kind::FirstFit => {
-            let heap = FirstFit::new(heap).ok()?;
-            return Some(visit.visit(Pointers::new(heap, beside, load)));
-        }
+        Kind::Tlsf => return on_pointers(Tlsf::new(heap).ok()?, beside, load, visit),
+        Kind::FirstFit => return on_pointers(FirstFit::new(heap).ok()?, beside, load, visit),
         _ => {}
     }
     let heap = ShardedHeap::<Lock, Covers>::new(heap, &CONFIG, PROCESSES as u16).ok()?;
     let mailbox = &Mailbox::new();
-    let (instances, radio) = Instances::new(&heap, load, mailbox).ok()?;
+    let mailbox = (kind == Kind::Anywhere).then_some(mailbox);
+    let instances = Instances::new(&heap, load, mailbox).ok()?;
     #[cfg(feature = "collector")]
     if kind == Kind::Collected {
-        let instances = instances.with_radio(radio);
         return Some(visit.visit(Collected::new(instances, beside, load).ok()?));
     }
-    if kind == Kind::Instances {
-        return Some(visit.visit(instances.with_radio(radio)));
-    }
+    let Some(mailbox) = mailbox else {
+        return Some(visit.visit(instances));
+    };
+    let radio = Radio::new(&heap).ok()?;
     let mut random = Random::new(load.seed, 6);
     let mut visited = None;
     machine::interrupted(
@@ -143,4 +139,13 @@ pub fn on<V: Visit>(kind: Kind, regions: Regions<'_>, load: &Load, visit: V) -> 
         || visited = Some(visit.visit(instances)),
     );
     visited
+}
+
+fn on_pointers<H: RawHeap, V: Visit>(
+    heap: H,
+    beside: &mut [MaybeUninit<u8>],
+    load: &Load,
+    visit: V,
+) -> Option<V::Result> {
+    Some(visit.visit(Pointers::new(heap, beside, load)))
 }

@@ -95,11 +95,9 @@ impl Process {
 pub enum Verb {
     /// Nothing.
     Rest,
-    /// Allocates an object of so many bytes in each release, and never frees it.
-    Leak(u32),
     /// Allocates so many objects of changing lengths in each release, and frees them in the next.
     Burst(u32),
-    /// Asks for so many bytes in each release.
+    /// Asks for an object of so many bytes in each release, and never frees it.
     Ask(u32),
     /// Is destroyed.
     End,
@@ -228,9 +226,8 @@ impl Load {
             ["guest", at, verb, count] => {
                 let count = number(count)?;
                 let verb = match *verb {
-                    "leak" => Verb::Leak(count),
                     "burst" => Verb::Burst(count),
-                    "ask" => Verb::Ask(count),
+                    "leak" | "ask" => Verb::Ask(count),
                     "end" => Verb::End,
                     _ => return None,
                 };

@@ -7,11 +7,10 @@ use surefit::Refused;
 use surefit::compact::Bytes;
 use surefit::compact::shared::{Local, ShardedHeap};
 
-use crate::board::clock::Stopwatch;
 use crate::board::machine::in_handler;
-use crate::load::{Load, PAGE, PROCESSES, TELEMETRY};
+use crate::load::{Load, PAGE, PROCESSES};
 use crate::plan::{Covers, Lock, layout};
-use crate::radio::{Heard, Mailbox, Radio, packet};
+use crate::radio::{Heard, Mailbox, packet};
 
 /// The memory of all processes.
 pub trait Memory {
@@ -32,24 +31,7 @@ pub trait Memory {
         len: usize,
         pays: &mut dyn FnMut() -> bool,
     ) -> Option<Heard<Self::Name>> {
-        let mut heard = None;
-        if pays() {
-            in_handler(&mut || {
-                let watch = Stopwatch::start();
-                let result = self.allocate(process, len);
-                let instructions = watch.instructions();
-                let result = result.map(|mut name| {
-                    self.write(&mut name, 0, &packet(len)[..len]);
-                    name
-                });
-                heard = Some(Heard {
-                    len,
-                    result,
-                    instructions,
-                });
-            });
-        }
-        heard
+        interrupted(self, process, len, pays)
     }
 
     /// Frees an object of a process.
@@ -94,53 +76,62 @@ pub trait Memory {
     }
 }
 
+/// Lets the radio interrupt here, between two calls.
+fn interrupted<M: Memory + ?Sized>(
+    memory: &mut M,
+    process: usize,
+    len: usize,
+    pays: &mut dyn FnMut() -> bool,
+) -> Option<Heard<M::Name>> {
+    let mut heard = None;
+    if pays() {
+        in_handler(&mut || {
+            let mut it = Heard::by(len, || memory.allocate(process, len));
+            if let Ok(name) = &mut it.result {
+                memory.write(name, 0, &packet(len)[..len]);
+            }
+            heard = Some(it);
+        });
+    }
+    heard
+}
+
 /// A heap with an instance for each process.
 pub struct Instances<'h, 'm> {
     heap: &'h ShardedHeap<'m, Lock, Covers>,
     /// Each process allocates from its own instance.
     locals: [Option<Local<'h, 'm, Lock, Covers>>; PROCESSES],
-    mailbox: &'h Mailbox,
-    /// The radio, if it interrupts between two calls.
-    radio: Option<Radio<'h, 'm>>,
+    /// What the radio serves, if it interrupts at any instruction.
+    mailbox: Option<&'h Mailbox>,
 }
 
 impl<'h, 'm> Instances<'h, 'm> {
-    /// Registers each process, and limits it. The radio interrupts at any instruction, and serves
-    /// the mailbox.
+    /// Registers each process, and limits it.
     ///
     /// # Errors
     /// If the heap has not as many instances, or they are registered already.
     pub fn new(
         heap: &'h ShardedHeap<'m, Lock, Covers>,
         load: &Load,
-        mailbox: &'h Mailbox,
-    ) -> Result<(Self, Radio<'h, 'm>), Refused> {
+        mailbox: Option<&'h Mailbox>,
+    ) -> Result<Self, Refused> {
         let mut locals = [const { None }; PROCESSES];
         for (process, (local, number)) in load.processes.iter().zip(locals.iter_mut().zip(0..)) {
             heap.set_quota(number, process.quota as usize);
             *local = Some(heap.register_in(number)?);
         }
-        let local = heap.register_in(TELEMETRY as u32)?;
-        let instances = Self {
+        Ok(Self {
             heap,
             locals,
             mailbox,
-            radio: None,
-        };
-        Ok((instances, Radio { heap, local }))
-    }
-
-    /// The same, where the radio interrupts between two calls.
-    pub fn with_radio(self, radio: Radio<'h, 'm>) -> Self {
-        let radio = Some(radio);
-        Self { radio, ..self }
+        })
     }
 
     /// A call of the main program.
     fn call<R>(&self, call: impl FnOnce() -> R) -> R {
-        match self.radio {
-            Some(_) => call(),
-            None => self.mailbox.during(call),
+        match self.mailbox {
+            Some(mailbox) => mailbox.during(call),
+            None => call(),
         }
     }
 
@@ -162,18 +153,14 @@ impl Memory for Instances<'_, '_> {
 
     fn hear(
         &mut self,
-        _: usize,
+        process: usize,
         len: usize,
         pays: &mut dyn FnMut() -> bool,
     ) -> Option<Heard<Bytes>> {
-        let Some(radio) = &self.radio else {
-            return self.mailbox.hear(len, pays);
-        };
-        let mut heard = None;
-        if pays() {
-            in_handler(&mut || heard = Some(radio.receive(len)));
+        match self.mailbox {
+            Some(mailbox) => mailbox.hear(len, pays),
+            None => interrupted(self, process, len, pays),
         }
-        heard
     }
 
     fn free(&mut self, process: usize, name: Bytes) {
@@ -217,23 +204,23 @@ impl Memory for Instances<'_, '_> {
     }
 
     fn land(&mut self) {
-        self.mailbox.close();
+        self.mailbox.iter().for_each(|mailbox| mailbox.close());
     }
 
     fn fault(&self) -> Option<&'static str> {
         // A handler that interrupts a free may leave a move unpaid.
-        let broken = self.heap.check(self.radio.is_none()).is_err();
+        let broken = self.heap.check(self.mailbox.is_none()).is_err();
         broken.then_some("an invariant of the heap does not hold")
     }
 
     fn describe(&self, out: &mut dyn Write) -> fmt::Result {
-        match self.radio {
-            Some(_) => Ok(()),
-            None => writeln!(
-                out,
-                "radio: {} packets were allocated in the middle of another call",
-                self.mailbox.inside()
-            ),
-        }
+        let Some(mailbox) = self.mailbox else {
+            return Ok(());
+        };
+        let inside = mailbox.inside();
+        writeln!(
+            out,
+            "radio: {inside} packets were allocated in the middle of another call"
+        )
     }
 }

@@ -7,10 +7,10 @@
 //! response           late + the controller's instructions: at most the deadline
 //! ```
 
-use crate::board::clock::Stopwatch;
-use crate::load::{GUEST, Load, PROCESSES, Verb};
+use crate::board::clock::{Stopwatch, timed};
+use crate::load::{GUEST, Load, PROCESSES, Process, Verb};
 use crate::memory::Memory;
-use crate::port::{Account, Port};
+use crate::port::{Account, Port, sum};
 use crate::processes::Signals;
 use crate::processes::controller::Controller;
 use crate::processes::guest::Guest;
@@ -65,6 +65,8 @@ pub struct Figures {
     pub runs: [u32; PROCESSES],
     /// As above.
     pub own: [u32; PROCESSES],
+    /// The most instructions of handlers that interrupted a release of each process.
+    pub handlers: [u32; PROCESSES],
     /// Deadlines that the controller missed.
     pub missed: u32,
     /// Releases in which it was denied an object.
@@ -117,7 +119,7 @@ impl<'l, M: Memory> Flight<'l, M> {
             telemetry: Telemetry::new(load.seed, telemetry),
             log: Log::new(),
             guest: Guest::new(load.seed),
-            accounts: [Account::NEW; PROCESSES],
+            accounts: core::array::from_fn(|_| Account::default()),
             figures: Figures::default(),
             period: 0,
             late: 0,
@@ -132,7 +134,7 @@ impl<'l, M: Memory> Flight<'l, M> {
         }
         const { assert!(STEPS == 2, "two frames in a period of 5 ms") };
         for place in self.vehicle.position() {
-            self.figures.path = (self.figures.path ^ place.0 as u32).wrapping_mul(0x0100_0193);
+            self.figures.path = sum(self.figures.path, place.0 as u32);
         }
         let mut whole = 0_u32;
         for process in 0..PROCESSES {
@@ -150,7 +152,7 @@ impl<'l, M: Memory> Flight<'l, M> {
         self.period += 1;
     }
 
-    /// One release of a process; its instructions.
+    /// One release of a process; its instructions and those of handlers.
     fn release(&mut self, process: usize) -> u32 {
         let watch = Stopwatch::start();
         let account = &mut self.accounts[process];
@@ -172,12 +174,18 @@ impl<'l, M: Memory> Flight<'l, M> {
             _ if self.with_guest => self.attend(),
             _ => {}
         }
-        let instructions = watch.instructions();
-        let own = instructions.saturating_sub(self.accounts[process].in_release());
+        let (instructions, handlers) = watch.with_handlers();
+        let (calls, aside) = self.accounts[process].in_release();
+        let run = instructions.saturating_sub(aside);
         let figures = &mut self.figures;
-        figures.runs[process] = instructions.max(figures.runs[process]);
-        figures.own[process] = own.max(figures.own[process]);
-        instructions
+        for (most, count) in [
+            (&mut figures.runs, run),
+            (&mut figures.own, run.saturating_sub(calls)),
+            (&mut figures.handlers, handlers),
+        ] {
+            most[process] = count.max(most[process]);
+        }
+        run + handlers
     }
 
     /// The guest's turn.
@@ -202,9 +210,7 @@ impl<'l, M: Memory> Flight<'l, M> {
     /// Destroys the guest with all that it holds, in this period.
     fn end_guest(&mut self) {
         let held = self.memory.held(GUEST);
-        let watch = Stopwatch::start();
-        self.memory.destroy(GUEST);
-        let instructions = watch.instructions();
+        let ((), instructions) = timed(|| self.memory.destroy(GUEST));
         self.guest = Guest::new(self.load.seed.wrapping_add(self.period));
         self.accounts[GUEST].live = (0, 0);
         let lives = &mut self.figures.guest;
@@ -216,39 +222,38 @@ impl<'l, M: Memory> Flight<'l, M> {
 
     /// Why the flight is not as it must be; `None` if it is.
     pub fn fault(&self) -> Option<&'static str> {
-        let [controller, mission, telemetry, log, _] = &self.accounts;
-        let kept = [controller, mission, telemetry, log];
-        let within = kept.iter().zip(&self.load.processes).all(|(used, demand)| {
+        let (all, kept) = (&self.accounts, &self.accounts[..GUEST]);
+        let exceeds = |(used, demand): (&Account, &Process)| {
             let (objects, bytes) = used.peak;
-            objects <= demand.objects && bytes <= demand.bytes && used.largest <= demand.longest
-        });
+            objects > demand.objects || bytes > demand.bytes || used.largest > demand.longest
+        };
+        let exceeded = kept.iter().zip(&self.load.processes).any(exceeds);
+        let refused = kept.iter().any(|it| it.refused > 0);
+        let damaged = all.iter().any(|it| it.damaged > 0);
+        let beyond = all.iter().any(|it| it.beyond > 0);
+        let uncharged = (0..PROCESSES).any(|it| self.memory.copied(it) > all[it].charged);
+        let Figures {
+            missed,
+            denied,
+            guest,
+            ..
+        } = &self.figures;
         let checks = [
-            (self.figures.missed > 0, "the controller missed a deadline"),
+            (*missed > 0, "the controller missed a deadline"),
+            (*denied > 0, "the controller was denied an object"),
+            (all[0].waits > 0, "the controller waited"),
+            (refused, "the heap refused a process inside its demand"),
             (
-                self.figures.denied > 0,
-                "the controller was denied an object",
-            ),
-            (controller.waits > 0, "the controller waited"),
-            (
-                kept.iter().any(|it| it.refused > 0),
-                "the heap refused a process inside its demand",
-            ),
-            (
-                !within,
+                exceeded,
                 "a process has exceeded its demand: correct its line in the load",
             ),
+            (damaged, "an object does not hold what was written"),
+            (guest.left > 0, "bytes of a destroyed guest are not back"),
             (
-                self.accounts.iter().any(|it| it.damaged > 0),
-                "an object does not hold what was written",
+                beyond,
+                "a free has copied more than the page-block of its object",
             ),
-            (
-                self.figures.guest.left > 0,
-                "bytes of a destroyed guest are not back",
-            ),
-            (
-                (0..PROCESSES).any(|it| self.memory.copied(it) > self.accounts[it].charged),
-                "the heap has copied more than the budgets allow",
-            ),
+            (uncharged, "the heap has copied more than the budgets allow"),
         ];
         let found = checks.iter().find(|check| check.0).map(|check| check.1);
         found.or_else(|| self.memory.fault())

@@ -4,7 +4,7 @@
 
 use surefit::Refused;
 
-use crate::board::clock::Stopwatch;
+use crate::board::clock::timed;
 use crate::load::Process;
 use crate::memory::Memory;
 use crate::plan::block_bytes;
@@ -43,12 +43,22 @@ pub enum Call {
     Free,
 }
 
+/// The sum of Fowler, Noll and Vo with one more word.
+pub const fn sum(sum: u32, word: u32) -> u32 {
+    (sum ^ word.wrapping_add(1)).wrapping_mul(0x0100_0193)
+}
+
 /// What a process has used.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Account {
     calls: u32,
     copied: u32,
     in_release: u32,
+    aside: u32,
+    /// Bytes that the heap has copied for its frees, and frees that copied more than they may.
+    pub moved: u64,
+    /// As above.
+    pub beyond: u32,
     /// Bytes that the heap may have copied by all calls so far.
     pub charged: u64,
     /// Objects and their bytes that are live, and the most there were.
@@ -74,34 +84,17 @@ pub struct Account {
 }
 
 impl Account {
-    /// Nothing is used.
-    pub const NEW: Self = Self {
-        calls: 0,
-        copied: 0,
-        in_release: 0,
-        charged: 0,
-        live: (0, 0),
-        peak: (0, 0),
-        largest: 0,
-        waits: 0,
-        refused: 0,
-        refusal: None,
-        longest: [0; 3],
-        turnover: (0, 0),
-        digest: 0x811c_9dc5,
-        damaged: 0,
-    };
-
     /// The process is released with its whole budget.
     pub const fn release(&mut self, budget: &Process) {
         self.calls = budget.calls;
         self.copied = budget.copied;
-        self.in_release = 0;
+        (self.in_release, self.aside) = (0, 0);
     }
 
-    /// The instructions of all calls of the heap in this release.
-    pub const fn in_release(&self) -> u32 {
-        self.in_release
+    /// The instructions of all calls of the heap in this release, and of what was looked at beside
+    /// them for the log.
+    pub const fn in_release(&self) -> (u32, u32) {
+        (self.in_release, self.aside)
     }
 
     /// Takes a call that copies at most so many bytes from the budget, if that is enough.
@@ -123,10 +116,8 @@ impl Account {
             self.turnover.0 += len as u64;
         }
         self.turnover.1 += u64::from(instructions);
-        self.in_release += instructions;
         for word in [call as u32, len as u32, place as u32] {
-            // Fowler, Noll and Vo's sum.
-            self.digest = (self.digest ^ word).wrapping_mul(0x0100_0193);
+            self.digest = sum(self.digest, word);
         }
     }
 
@@ -159,9 +150,9 @@ impl<M: Memory> Port<'_, M> {
         if !self.account.take(0) {
             return Err(Denied::Wait);
         }
-        let watch = Stopwatch::start();
-        let result = self.memory.allocate(self.process, len);
-        self.allocated(len, result, watch.instructions())
+        let (result, instructions) = timed(|| self.memory.allocate(self.process, len));
+        self.account.in_release += instructions;
+        self.allocated(len, result, instructions)
     }
 
     /// An object that the handler of the radio's interrupt has allocated, if there is one.
@@ -174,6 +165,13 @@ impl<M: Memory> Port<'_, M> {
         heard.ok()
     }
 
+    /// Looks at something for the log, which counts for nobody.
+    fn aside<R>(&mut self, look: impl FnOnce(&M, usize) -> R) -> R {
+        let (seen, instructions) = timed(|| look(self.memory, self.process));
+        self.account.aside += instructions;
+        seen
+    }
+
     fn allocated(
         &mut self,
         len: usize,
@@ -182,7 +180,7 @@ impl<M: Memory> Port<'_, M> {
     ) -> Result<Object<M::Name>, Denied> {
         match result {
             Ok(name) => {
-                let place = self.memory.place(&name);
+                let place = self.aside(|memory, _| memory.place(&name));
                 self.account
                     .note(Call::Allocation, len, place, instructions);
                 self.account.gained(len);
@@ -204,12 +202,15 @@ impl<M: Memory> Port<'_, M> {
     pub fn free(&mut self, object: Object<M::Name>) -> Result<(), Object<M::Name>> {
         // As many bytes as its page-block has: one move of another object of its size-class. Only
         // the main program frees, so no free pays for the move of another one.
-        if !self.account.take(block_bytes(object.len)) {
+        let most = block_bytes(object.len);
+        if !self.account.take(most) {
             return Err(object);
         }
-        let watch = Stopwatch::start();
-        self.memory.free(self.process, object.name);
-        let instructions = watch.instructions();
+        let ((), instructions) = timed(|| self.memory.free(self.process, object.name));
+        self.account.in_release += instructions;
+        let moved = self.aside(M::copied);
+        self.account.beyond += u32::from(moved - self.account.moved > most as u64);
+        self.account.moved = moved;
         self.account.note(Call::Free, object.len, 0, instructions);
         self.account.live.0 -= 1;
         self.account.live.1 -= object.len as u32;

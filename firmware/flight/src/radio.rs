@@ -14,7 +14,8 @@ use surefit::Refused;
 use surefit::compact::Bytes;
 use surefit::compact::shared::{Local, ShardedHeap};
 
-use crate::board::clock::Stopwatch;
+use crate::board::clock::timed;
+use crate::load::TELEMETRY;
 use crate::plan::{Covers, Lock, layout};
 
 /// The longest packet that the radio receives.
@@ -34,6 +35,18 @@ pub struct Heard<N> {
     pub result: Result<N, Refused>,
     /// Instructions of the allocation.
     pub instructions: u32,
+}
+
+impl<N> Heard<N> {
+    /// What an allocation gives.
+    pub fn by(len: usize, allocate: impl FnOnce() -> Result<N, Refused>) -> Self {
+        let (result, instructions) = timed(allocate);
+        Self {
+            len,
+            result,
+            instructions,
+        }
+    }
 }
 
 /// What is in the mailbox.
@@ -125,30 +138,30 @@ impl Mailbox {
     }
 }
 
-/// The handler's registration.
+/// The handler's registration, in the telemetry's instance.
 #[derive(Debug)]
 pub struct Radio<'h, 'm> {
-    /// The heap.
-    pub heap: &'h ShardedHeap<'m, Lock, Covers>,
-    /// In the telemetry's instance.
-    pub local: Local<'h, 'm, Lock, Covers>,
+    heap: &'h ShardedHeap<'m, Lock, Covers>,
+    local: Local<'h, 'm, Lock, Covers>,
 }
 
-impl Radio<'_, '_> {
+impl<'h, 'm> Radio<'h, 'm> {
+    /// Registers it.
+    ///
+    /// # Errors
+    /// If too many are registered.
+    pub fn new(heap: &'h ShardedHeap<'m, Lock, Covers>) -> Result<Self, Refused> {
+        let local = heap.register_in(TELEMETRY as u32)?;
+        Ok(Self { heap, local })
+    }
+
     /// Allocates what it receives.
-    pub fn receive(&self, len: usize) -> Heard<Bytes> {
-        let watch = Stopwatch::start();
-        let result = layout(len).and_then(|layout| self.local.alloc_zeroed(layout));
-        let instructions = watch.instructions();
-        let result = result.map(|mut object| {
-            let written = self.heap.write_at(&mut object, 0, &packet(len)[..len]);
+    fn receive(&self, len: usize) -> Heard<Bytes> {
+        let mut heard = Heard::by(len, || self.local.alloc_zeroed(layout(len)?));
+        if let Ok(object) = &mut heard.result {
+            let written = self.heap.write_at(object, 0, &packet(len)[..len]);
             written.expect("a live object");
-            object
-        });
-        Heard {
-            len,
-            result,
-            instructions,
         }
+        heard
     }
 }

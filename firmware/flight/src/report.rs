@@ -3,12 +3,13 @@
 use core::fmt::{self, Write};
 
 use crate::board::clock;
+use crate::fixed::Fixed;
 use crate::kinds::{Options, Regions, Visit, on};
 use crate::load::{GUEST, Load, NAMES, PROCESSES};
 use crate::memory::Memory;
-use crate::monitor::Flight;
+use crate::monitor::{Figures, Flight};
 use crate::plan::Plan;
-use crate::port::{Account, Call};
+use crate::port::Account;
 
 /// Rows of the log.
 const ROWS: u32 = 200;
@@ -16,29 +17,23 @@ const ROWS: u32 = 200;
 /// Megahertz of the processor of the figures: it executes one instruction in each cycle.
 const MEGAHERTZ: u64 = 600;
 
-/// Flies, in regions of the plan's bytes. Whether the flight was as it must be.
-pub fn fly(
-    out: &mut dyn Write,
-    load: &Load,
-    plan: &Plan,
-    regions: Regions<'_>,
-    options: Options,
-) -> bool {
-    let logged = Logged {
-        out,
-        load,
-        plan,
-        options,
-    };
-    on(options.kind, regions, load, logged).is_some_and(|passed| passed)
+/// A flight with its log, in regions of the plan's bytes.
+pub struct Logged<'l> {
+    /// Where the log goes.
+    pub out: &'l mut dyn Write,
+    /// What is flown.
+    pub load: &'l Load,
+    /// Its certificate.
+    pub plan: &'l Plan,
+    /// How it is flown.
+    pub options: Options,
 }
 
-/// A flight with its log.
-struct Logged<'l> {
-    out: &'l mut dyn Write,
-    load: &'l Load,
-    plan: &'l Plan,
-    options: Options,
+impl Logged<'_> {
+    /// Flies. Whether the flight was as it must be.
+    pub fn fly(self, regions: Regions<'_>) -> bool {
+        on(self.options.kind, regions, self.load, self).is_some_and(|passed| passed)
+    }
 }
 
 impl Visit for Logged<'_> {
@@ -59,30 +54,22 @@ fn log<M: Memory>(
     flight: &mut Flight<'_, M>,
     periods: u32,
 ) -> Result<bool, fmt::Error> {
-    let Plan {
-        region_bytes,
-        pages,
-        work,
-        pool_bytes,
-        ..
-    } = plan;
     writeln!(
         out,
-        "load: {} instructions in a period, deadline {}, seed {}; {periods} periods",
-        load.period, load.deadline, load.seed
-    )?;
-    writeln!(
-        out,
-        "certificate: {region_bytes} B of {} B of RAM, {pages} pages; a free copies at most {} B, in {} sections of {} B",
+        "load: {} instructions in a period, deadline {}, seed {}; {periods} periods
+certificate: {} B of {} B of RAM, {} pages; a free copies at most {} B, in {} sections of {} B
+pools for the same demand: {} B
+row,period,response,whole,controller,mission,telemetry,log,guest",
+        load.period,
+        load.deadline,
+        load.seed,
+        plan.region_bytes,
         load.ram,
-        work.copied_bytes_max_per_free,
-        work.sections_max_per_free,
-        work.copied_bytes_max_per_section,
-    )?;
-    writeln!(out, "pools for the same demand: {pool_bytes} B")?;
-    writeln!(
-        out,
-        "row,period,response,whole,controller,mission,telemetry,log,guest"
+        plan.pages,
+        plan.work.copied_bytes_max_per_free,
+        plan.work.sections_max_per_free,
+        plan.work.copied_bytes_max_per_section,
+        plan.pool_bytes,
     )?;
     let mut most = [0; PROCESSES];
     for period in 1..=periods {
@@ -109,9 +96,10 @@ fn row<M: Memory>(
     flight: &mut Flight<'_, M>,
     most: &mut [usize; PROCESSES],
 ) -> fmt::Result {
-    let figures = &mut flight.figures;
-    let (response, whole) = (figures.response.recent, figures.whole.recent);
-    (figures.response.recent, figures.whole.recent) = (0, 0);
+    let Figures {
+        response, whole, ..
+    } = &mut flight.figures;
+    let [response, whole] = [response, whole].map(|it| core::mem::take(&mut it.recent));
     write!(out, "row,{},{response},{whole}", flight.period)?;
     for (process, most) in most.iter_mut().enumerate() {
         let held = flight.memory.held(process);
@@ -131,7 +119,7 @@ fn processes<M: Memory>(
 ) -> fmt::Result {
     writeln!(
         out,
-        "process    needed  quota   held  objects bytes largest  waits refused  allocation free refusal  release without-heap  digest"
+        "process    needed  quota   held  objects bytes largest  waits refused  allocation free refusal  release without-heap handler  digest"
     )?;
     for (process, account) in flight.accounts.iter().enumerate() {
         let Account {
@@ -140,15 +128,25 @@ fn processes<M: Memory>(
             waits,
             refused,
             digest,
+            longest: [allocation, refusal, free],
             ..
         } = account;
-        let [allocation, free, refusal] = [Call::Allocation, Call::Free, Call::Refusal]
-            .map(|call| account.longest[call as usize]);
-        let (run, own) = (flight.figures.runs[process], flight.figures.own[process]);
+        let Figures {
+            runs,
+            own,
+            handlers,
+            ..
+        } = &flight.figures;
         writeln!(
             out,
-            "{:<10} {:>6} {:>6} {:>6} {objects:>8} {bytes:>5} {largest:>7} {waits:>6} {refused:>7} {allocation:>11} {free:>4} {refusal:>7} {run:>8} {own:>12}  {digest:08x}",
-            NAMES[process], plan.needed[process], load.processes[process].quota, most[process]
+            "{:<10} {:>6} {:>6} {:>6} {objects:>8} {bytes:>5} {largest:>7} {waits:>6} {refused:>7} {allocation:>11} {free:>4} {refusal:>7} {:>8} {:>12} {:>7}  {digest:08x}",
+            NAMES[process],
+            plan.needed[process],
+            load.processes[process].quota,
+            most[process],
+            runs[process],
+            own[process],
+            handlers[process]
         )?;
     }
     Ok(())
@@ -156,78 +154,52 @@ fn processes<M: Memory>(
 
 /// The figures of the flight as a whole.
 fn figures<M: Memory>(out: &mut dyn Write, load: &Load, flight: &Flight<'_, M>) -> fmt::Result {
-    let figures = &flight.figures;
-    let (controller, whole) = bounds(load, flight);
-    writeln!(
-        out,
-        "controller: {} deadlines missed; longest response {} instructions (period {}), at most {controller} by its budget; deadline {}",
-        figures.missed, figures.response.most, figures.response.period, load.deadline
-    )?;
-    writeln!(
-        out,
-        "period: longest {} instructions (period {}), at most {whole} by all budgets; length {}",
-        figures.whole.most, figures.whole.period, load.period
-    )?;
-    writeln!(
-        out,
-        "critical section: longest {} instructions",
-        clock::longest_section()
-    )?;
-    let longest = |call: Call| {
-        let each = flight.accounts.iter();
-        each.map(|account| account.longest[call as usize])
-            .max()
-            .unwrap_or(0)
-    };
-    writeln!(
-        out,
-        "calls: longest allocation {}, free {}, refusal {} instructions",
-        longest(Call::Allocation),
-        longest(Call::Free),
-        longest(Call::Refusal)
-    )?;
-    let turnovers = flight.accounts.iter().map(|account| account.turnover);
-    let (bytes, instructions) = turnovers.fold((0, 0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
+    let Figures {
+        response,
+        whole,
+        missed,
+        guest,
+        path,
+        ..
+    } = &flight.figures;
+    let (mut longest, mut bytes, mut instructions, mut charged) = ([0; 3], 0, 0, 0);
+    for account in &flight.accounts {
+        longest = core::array::from_fn(|call| account.longest[call].max(longest[call]));
+        bytes += account.turnover.0;
+        instructions += account.turnover.1;
+        charged += account.charged;
+    }
+    let [allocation, refusal, free] = longest;
+    let section = clock::longest_section();
     let rate = (bytes * MEGAHERTZ).checked_div(instructions).unwrap_or(0);
-    writeln!(
-        out,
-        "heap: {bytes} B allocated and freed in {instructions} instructions: {rate} MB/s at {MEGAHERTZ} MHz"
-    )?;
     let copied: u64 = (0..PROCESSES).map(|it| flight.memory.copied(it)).sum();
-    let charged: u64 = flight.accounts.iter().map(|it| it.charged).sum();
     writeln!(
         out,
-        "moves: {copied} B copied, {charged} B taken from budgets"
+        "controller: {missed} deadlines missed; longest response {} instructions (period {}); deadline {}
+period: longest {} instructions (period {}); length {}
+critical section: longest {section} instructions
+calls: longest allocation {allocation}, free {free}, refusal {refusal} instructions
+heap: {bytes} B allocated and freed in {instructions} instructions: {rate} MB/s at {MEGAHERTZ} MHz
+moves: {copied} B copied, {charged} B taken from budgets",
+        response.most, response.period, load.deadline, whole.most, whole.period, load.period
     )?;
-    let guest = &figures.guest;
     if let (Some(refused), Some(why)) = (guest.refused, flight.accounts[GUEST].refusal) {
         writeln!(
             out,
             "guest: first refused in period {refused}; the last time: {why}"
         )?;
     }
+    let millimetres = |place: Fixed| (i64::from(place.0) * 1000) >> 24;
+    let [x, y, z] = flight.vehicle.position().map(millimetres);
     writeln!(
         out,
-        "guest: destroyed {} times in at most {} instructions; it held {} B, after that {} B",
-        guest.ended, guest.longest, guest.held, guest.left
-    )?;
-    let [x, y, z] = flight
-        .vehicle
-        .position()
-        .map(|place| (i64::from(place.0) * 1000) >> 24);
-    writeln!(
-        out,
-        "vehicle: at {x} {y} {z} mm, {} waypoints reached, {} packets sent, path {:08x}",
-        flight.mission.reached, flight.telemetry.sent, figures.path
+        "guest: destroyed {} times in at most {} instructions; it held {} B, after that {} B
+vehicle: at {x} {y} {z} mm, {} waypoints reached, {} packets sent, path {path:08x}",
+        guest.ended,
+        guest.longest,
+        guest.held,
+        guest.left,
+        flight.mission.reached,
+        flight.telemetry.sent
     )
-}
-
-/// The most instructions of a response and of a period: the longest release of each process without
-/// the heap, and as many calls as its budget has, each the longest of that process.
-fn bounds<M: Memory>(load: &Load, flight: &Flight<'_, M>) -> (u32, u32) {
-    let bound = |process: usize| {
-        let longest = flight.accounts[process].longest.iter().max().unwrap_or(&0);
-        flight.figures.own[process] + load.processes[process].calls * longest
-    };
-    (bound(0), (0..PROCESSES).map(bound).sum())
 }

@@ -13,8 +13,7 @@ use crate::memory::{Instances, Memory};
 use crate::monitor::Flight;
 use crate::picture;
 use crate::plan::{CONFIG, Covers, Lock, Plan};
-use crate::radio::Mailbox;
-use crate::report;
+use crate::report::Logged;
 
 /// The committed load and its plan.
 fn committed() -> (Load, Plan) {
@@ -47,9 +46,8 @@ fn on_instances<R>(look: impl FnOnce(&Load, &Heap<'_>, Instances<'_, '_>) -> R) 
     let (load, plan) = committed();
     with_regions(plan.region_bytes - 1, |regions| {
         let heap = Heap::new(regions.heap, &CONFIG, PROCESSES as u16).unwrap();
-        let mailbox = Mailbox::new();
-        let (instances, radio) = Instances::new(&heap, &load, &mailbox).unwrap();
-        look(&load, &heap, instances.with_radio(radio))
+        let instances = Instances::new(&heap, &load, None).unwrap();
+        look(&load, &heap, instances)
     })
 }
 
@@ -63,7 +61,14 @@ fn logged(load: &Load, periods: u32, kind: Kind) -> (String, bool) {
     };
     let mut log = String::new();
     let passed = with_regions(plan.region_bytes - 1, |regions| {
-        report::fly(&mut log, load, &plan, regions, options)
+        let (out, plan) = (&mut log, &plan);
+        let flight = Logged {
+            out,
+            load,
+            plan,
+            options,
+        };
+        flight.fly(regions)
     });
     (log, passed)
 }
@@ -147,7 +152,7 @@ fn the_script_begins_anew() {
         Verb::Rest,
         Verb::Burst(10),
         Verb::Ask(1_000_000_000),
-        Verb::Leak(8),
+        Verb::Ask(8),
         Verb::End,
         Verb::Rest,
         Verb::Burst(10),

@@ -1,43 +1,59 @@
 //! A Cortex-M4, emulated. With `-icount shift=8` an instruction takes 256 ns of the emulator's
-//! time, in which the timer ticks 6.4 times.
+//! time, in which a timer ticks 6.4 times.
 
 use core::cell::Cell;
 use core::sync::atomic::{Ordering, compiler_fence};
 
 use cortex_m::interrupt::InterruptNumber;
-use cortex_m::peripheral::syst::SystClkSource;
-use cortex_m::peripheral::{NVIC, SYST};
+use cortex_m::peripheral::NVIC;
 use cortex_m::register::primask;
 use cortex_m::{asm, interrupt};
 use cortex_m_rt::exception;
 use critical_section::Mutex;
 
-/// The timer counts down from here.
-const RELOAD: u32 = 0x00ff_ffff;
+use super::clock;
+
+/// The board's timers (CMSDK APB), each of 32 bits: 671 million instructions, and so many periods
+/// that no call is as long. (The processor's own timer has 24 bits, which is less than a period.)
+const RADIO: Timer = Timer(0x4000_0000);
+const CLOCK: Timer = Timer(0x4000_1000);
+
+/// A timer that counts down.
+#[derive(Clone, Copy)]
+struct Timer(usize);
+
+impl Timer {
+    /// Of its registers: control, value, what it begins anew with, and whether it has interrupted.
+    fn register(self, number: usize) -> *mut u32 {
+        core::ptr::with_exposed_provenance_mut::<u32>(self.0).wrapping_add(number)
+    }
+
+    fn set(self, registers: [(usize, u32); 5]) {
+        for (number, value) in registers {
+            // SAFETY: a register of a timer of this board, which only this module uses.
+            unsafe { self.register(number).write_volatile(value) };
+        }
+    }
+}
 
 /// Starts the clock.
 pub fn start() {
-    if let Some(peripherals) = cortex_m::Peripherals::take() {
-        let mut timer = peripherals.SYST;
-        timer.set_clock_source(SystClkSource::Core);
-        timer.set_reload(RELOAD);
-        timer.clear_current();
-        timer.enable_counter();
-    }
+    CLOCK.set([(0, 0), (3, 1), (1, u32::MAX), (2, u32::MAX), (0, 1)]);
 }
 
 /// Ticks of the clock. No access to memory moves across.
 #[inline(always)]
 pub fn now() -> u32 {
     compiler_fence(Ordering::SeqCst);
-    let now = SYST::get_current();
+    // SAFETY: as in `Timer::set`; nothing happens by reading it.
+    let now = unsafe { CLOCK.register(1).read_volatile() };
     compiler_fence(Ordering::SeqCst);
     now
 }
 
 /// The instructions between two readings of the clock.
 pub const fn instructions(from: u32, to: u32) -> u32 {
-    let ticks = from.wrapping_sub(to) & RELOAD;
+    let ticks = from.wrapping_sub(to);
     (ticks as u64 * 5 / 32) as u32
 }
 
@@ -75,7 +91,7 @@ pub unsafe fn enable_interrupts() {
 /// Whether something can interrupt anywhere: a timer does.
 pub const INTERRUPTS: bool = true;
 
-/// The interrupt of the board's first timer (CMSDK APB), which counts as fast as the clock.
+/// The interrupt of the board's first timer.
 #[derive(Clone, Copy)]
 struct Radio;
 
@@ -88,17 +104,11 @@ unsafe impl InterruptNumber for Radio {
     }
 }
 
-/// The timer's registers: control, value, what it begins anew with, and whether it has interrupted.
-const TIMER: *mut u32 = core::ptr::without_provenance_mut(0x4000_0000);
-
 /// Lets the timer interrupt once after so many instructions; 0: never.
 fn arm(instructions: u32) {
     let ticks = (u64::from(instructions) * 32 / 5) as u32;
     let control = if instructions > 0 { 0b1001 } else { 0 };
-    for (register, value) in [(0, 0), (3, 1), (1, ticks), (2, ticks), (0, control)] {
-        // SAFETY: a register of the timer, which nobody else uses.
-        unsafe { TIMER.add(register).write_volatile(value) };
-    }
+    RADIO.set([(0, 0), (3, 1), (1, ticks), (2, ticks), (0, control)]);
 }
 
 /// What the handler runs; it says after how many instructions the next interrupt comes.
@@ -161,6 +171,6 @@ unsafe fn DefaultHandler(number: i16) {
     let work = critical_section::with(|section| WORK.borrow(section).get());
     if let Some(Work(work)) = work {
         // SAFETY: W1.
-        arm(unsafe { (*work)() });
+        arm(clock::in_handler(|| unsafe { (*work)() }));
     }
 }

@@ -9,12 +9,12 @@ use semihosting::io::{self, Stdout, Write};
 use semihosting::{eprintln, println, process};
 use surefit::{Page1K, Region};
 
-use super::clock::Stopwatch;
+use super::clock::timed;
 use super::machine;
 use crate::kinds::{BESIDE_BYTES, Options, Regions};
 use crate::load::Load;
 use crate::plan::Plan;
-use crate::report;
+use crate::report::Logged;
 use crate::stack;
 
 /// The load of the image, which `build.rs` has read.
@@ -66,22 +66,25 @@ fn fly() -> bool {
     let (Ok(log), Some(heap), Some(beside)) = (io::stdout(), MEMORY.take(), BESIDE.take()) else {
         return false;
     };
-    let regions = Regions { heap, beside };
-    report::fly(&mut Log(log), &LOAD, &PLAN, regions, options)
+    let flight = Logged {
+        out: &mut Log(log),
+        load: &LOAD,
+        plan: &PLAN,
+        options,
+    };
+    flight.fly(Regions { heap, beside })
 }
 
-/// Whether the clock counts instructions: loops of known lengths are compared.
+/// Whether the clock counts instructions, also more than a period has: loops of known lengths are
+/// compared.
 fn counts_instructions() -> bool {
-    let count = |iterations| {
-        let watch = Stopwatch::start();
-        machine::spin(iterations);
-        watch.instructions()
-    };
-    let (short, long) = (count(1000), count(6000));
-    let counts = (9_995..=10_005).contains(&long.wrapping_sub(short));
+    let count = |iterations| timed(|| machine::spin(iterations)).1;
+    let (short, long, longest) = (count(1000), count(6000), count(1000 + LOAD.period));
+    let counts = (9_995..=10_005).contains(&long.wrapping_sub(short))
+        && longest.wrapping_sub(short).abs_diff(2 * LOAD.period) <= 5;
     if !counts {
         eprintln!(
-            "FAILED: the clock does not count instructions ({short}, {long}): give the emulator -icount"
+            "FAILED: the clock does not count instructions ({short}, {long}, {longest}): give the emulator -icount"
         );
     }
     counts

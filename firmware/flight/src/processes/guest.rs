@@ -32,7 +32,6 @@ impl<N> Guest<N> {
     pub fn run<M: Memory<Name = N>>(&mut self, port: &mut Port<'_, M>, verb: Verb) {
         match verb {
             Verb::Rest | Verb::End => {}
-            Verb::Leak(len) => drop(port.allocate(len as usize)),
             Verb::Ask(len) => drop(port.allocate(len as usize)),
             Verb::Burst(count) => self.burst(port, count),
         }
