@@ -167,6 +167,7 @@ firmware/flash/src/bin/rlsf.rs
 firmware/flash/src/bin/talc.rs
 firmware/flash/src/bin/tlsf.rs
 firmware/flash/src/lib.rs
+firmware/flight/src/board/clock.rs
 firmware/flight/src/board/cortex_m.rs
 firmware/flight/src/board/sections.rs
 firmware/flight/src/board/xscale.rs

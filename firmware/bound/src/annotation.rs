@@ -83,6 +83,9 @@ pub struct Known {
     pub heap: &'static str,
     /// What the names of its calls in the image have: the heap's type.
     pub of: &'static str,
+    /// Why an exclusive store succeeds at once: then a loop that only retries it never goes back.
+    /// Empty: such a loop needs a bound as any other.
+    pub retries: &'static str,
     /// The bounds of its loops.
     pub loops: &'static [LoopBound],
     /// Functions that are called so often at most.
@@ -98,6 +101,7 @@ impl Known {
     pub const NOTHING: Self = Self {
         heap: "",
         of: "",
+        retries: "",
         loops: &[],
         called: &[],
         not_called: &[],
@@ -110,7 +114,9 @@ impl Known {
         let called = self.called.iter().map(|it| it.because);
         let not_called = self.not_called.iter().map(|it| it.because);
         let facts = self.facts.iter().map(|it| it.because);
-        loops.chain(called).chain(not_called).chain(facts).collect()
+        let retries = Some(self.retries).filter(|it| !it.is_empty());
+        let all = loops.chain(called).chain(not_called).chain(facts);
+        all.chain(retries).collect()
     }
 }
 

@@ -144,18 +144,40 @@ impl Image {
         self.frames.get(&address).map_or(&[], Vec::as_slice)
     }
 
-    /// The lines of the source that instructions come from, in files of this repository.
+    /// The lines of the source that instructions come from: in files of this repository, or in
+    /// others if there are none.
     pub fn lines(&self, instructions: &[u32]) -> Vec<String> {
-        let mut lines = Vec::new();
+        let (mut ours, mut others) = (Vec::new(), Vec::new());
         for (path, line) in instructions.iter().flat_map(|&it| self.frames(it)) {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             let line = format!("{name}:{line}");
-            let is_ours = path.components().any(|part| part.as_os_str() == "crates");
-            if is_ours && !lines.contains(&line) {
+            let mut parts = path.components().map(std::path::Component::as_os_str);
+            let lines = match parts.any(|part| part == "crates" || part == "firmware") {
+                true => &mut ours,
+                false => &mut others,
+            };
+            if !lines.contains(&line) {
                 lines.push(line);
             }
         }
-        lines
+        if ours.is_empty() { others } else { ours }
+    }
+
+    /// Whether instructions have an exclusive store, and no other access to memory than it and its
+    /// load: a loop of them tries again until the store succeeds.
+    pub fn only_retries(&self, addresses: &[u32]) -> bool {
+        let functions = addresses.first().into_iter();
+        let functions = functions.filter_map(|&it| self.functions.range(..=it).next_back());
+        let lines = functions.flat_map(|(_, it)| &it.lines);
+        let all = lines.filter(|line| addresses.contains(&line.address));
+        let (mut stores, mut others) = (false, false);
+        for line in all {
+            let is = |names: &[&str]| names.iter().any(|it| line.mnemonic.starts_with(it));
+            stores |= is(&["strex"]);
+            others |= is(&["ldr", "ldm", "str", "stm", "push", "pop", "bl"])
+                && !is(&["ldrex", "strex", "bls", "blt", "ble"]);
+        }
+        stores && !others
     }
 
     /// Whether a function returns.

@@ -29,7 +29,7 @@ pub enum Flow {
 }
 
 /// Instructions that only compute, load and store. Each may have a condition, `s`, `.n` and `.w`.
-const PLAIN: [&str; 93] = [
+const PLAIN: [&str; 94] = [
     "adc", "add", "addw", "and", "asr", "bfc", "bfi", "bic", "clrex", "clz", "cmn", "cmp", "cpsid",
     "cpsie", "dmb", "dsb", "eor", "isb", "it", "ite", "itee", "itet", "iteee", "itett", "itt",
     "itte", "ittt", "ittet", "itttt", "ldm", "ldmia", "ldmdb", "ldr", "ldrb", "ldrd", "ldrex",
@@ -37,7 +37,7 @@ const PLAIN: [&str; 93] = [
     "msr", "mul", "mvn", "neg", "nop", "orn", "orr", "pkhbt", "pkhtb", "pop", "push", "rbit",
     "rev", "rev16", "ror", "rrx", "rsb", "sbc", "sbfx", "sdiv", "sel", "smull", "stm", "stmdb",
     "stmia", "str", "strb", "strd", "strex", "strexb", "strh", "sub", "subw", "sxtb", "sxth",
-    "teq", "tst", "ubfx", "udiv", "umlal", "umull", "uxtah", "uxtab", "uxtb", "uxth",
+    "teq", "tst", "ubfx", "udiv", "umlal", "umull", "uqadd16", "uxtah", "uxtab", "uxtb", "uxth",
 ];
 
 /// The conditions that instructions may have.

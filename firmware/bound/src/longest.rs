@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::{Context, Result, bail};
 use microlp::{ComparisonOp, LinearExpr, OptimizationDirection, Problem, Variable};
 
-use crate::annotation::{Fact, Known, LoopBound, Place, Sources, is_about};
+use crate::annotation::{Fact, Known, Place, Sources, is_about};
 use crate::graph::Graph;
 use crate::image::{Image, Reached};
 use crate::loops::{self, Loop};
@@ -58,9 +58,14 @@ pub fn of(
     // What an edge back costs less, because its bytes are counted apart.
     let mut apart: BTreeMap<(usize, usize, usize), f64> = BTreeMap::new();
     let mut kept = Vec::new();
+    let mut missing = Vec::new();
     let (mut loops, mut called) = (BTreeSet::new(), BTreeSet::new());
     for (number, graph) in reached.graphs.iter().enumerate() {
-        for (it, which) in bounded(image, &mut sources, graph, known.loops)? {
+        for (it, which) in bounded(image, &mut sources, graph, known, &mut missing)? {
+            let Some(which) = which else {
+                kept.push((number, it, 0));
+                continue;
+            };
             let bound = known.loops[which];
             loops.insert(which);
             let back = |block: &&usize| graph.blocks[**block].next.contains(&it.head);
@@ -70,6 +75,9 @@ pub fn of(
             }
             kept.push((number, it, bound.most));
         }
+    }
+    if !missing.is_empty() {
+        bail!(missing.join("\n"));
     }
     let mut flows = Vec::new();
     for (number, graph) in reached.graphs.iter().enumerate() {
@@ -215,7 +223,8 @@ fn limit_loop(problem: &mut Problem, graph: &Graph, flow: &Flows, it: &Loop, mos
     problem.add_constraint(expression, ComparisonOp::Le, 0.0);
 }
 
-/// The bounds of all loops of a function, by their numbers.
+/// The bounds of all loops of a function, by their numbers; none of a loop that only retries an
+/// exclusive store.
 ///
 /// # Errors
 /// A loop without a bound, or with two: then two loops of the source may be one. One bound for two
@@ -224,14 +233,20 @@ fn bounded(
     image: &Image,
     sources: &mut Sources,
     graph: &Graph,
-    bounds: &[LoopBound],
-) -> Result<Vec<(Loop, usize)>> {
-    let mut all: Vec<(Loop, usize)> = Vec::new();
+    known: &Known,
+    missing: &mut Vec<String>,
+) -> Result<Vec<(Loop, Option<usize>)>> {
+    let bounds = known.loops;
+    let mut all: Vec<(Loop, Option<usize>)> = Vec::new();
     for it in loops::of(graph)? {
         let own = it.blocks.difference(&it.inner);
         let own: Vec<u32> = own
             .flat_map(|&b| graph.blocks[b].instructions.clone())
             .collect();
+        if !known.retries.is_empty() && it.inner.is_empty() && image.only_retries(&own) {
+            all.push((it, None));
+            continue;
+        }
         let mut places = Vec::new();
         for (number, bound) in bounds.iter().enumerate() {
             if any_at(image, sources, bound.place, &own)? {
@@ -242,17 +257,20 @@ fn bounded(
         let lines = image.lines(&own).join(" ");
         let bound = match places[..] {
             [bound] => bound,
-            [] => bail!(
-                "no bound of the loop at {head:#x} of {}, from {lines}",
-                graph.name
-            ),
+            [] => {
+                let name = &graph.name;
+                missing.push(format!(
+                    "no bound of the loop at {head:#x} of {name}, from {lines}"
+                ));
+                continue;
+            }
             _ => bail!(
                 "several bounds of the loop at {head:#x} of {}, from {lines}: {:?}",
                 graph.name,
                 Vec::from_iter(places.iter().map(|&it| bounds[it].place.text))
             ),
         };
-        if all.iter().any(|&(_, other)| other == bound) {
+        if all.iter().any(|&(_, other)| other == Some(bound)) {
             bail!(
                 "{:?} is in two loops of {}, one from {lines}",
                 bounds[bound].place.text,
@@ -267,7 +285,7 @@ fn bounded(
                 place.text
             );
         }
-        all.push((it, bound));
+        all.push((it, Some(bound)));
     }
     Ok(all)
 }

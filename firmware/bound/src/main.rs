@@ -4,6 +4,7 @@
 //! ```text
 //! surefit-bound ELF [--entry FUNCTION]... [--leave-out FUNCTION]... [--once FUNCTION]...
 //! surefit-bound bound IMAGE LISTING FIGURES [EVENT]
+//! surefit-bound flight IMAGE LISTING [CALL]
 //! surefit-bound watched LISTING
 //! surefit-bound ran LISTING LOG
 //! surefit-bound obeys LISTING MARKS RAN
@@ -13,6 +14,7 @@
 //!
 //! - `bound` writes the bound of each call into a table of figures, beside what the search found.
 //!   With an event, the longest way of each heap is printed, block by block.
+//! - `flight` prints the bound of each call of the shared heap in the image of `firmware/flight`.
 //! - `watched` prints the addresses of which the emulator is to log what runs (`-dfilter`).
 //! - `ran` prints which of these instructions each kind of call ran, from that log.
 //! - `obeys` compares that with what is said not to be called. `MARKS` are the lines of the image
@@ -76,6 +78,9 @@ fn main() -> Result<()> {
         ["bound", image, listing, figures, ref shown @ ..] => {
             bound_all(Path::new(image), &listed(listing)?, figures, shown)
         }
+        ["flight", image, listing, ref shown @ ..] => {
+            flight(Path::new(image), &listed(listing)?, shown)
+        }
         ["watched", listing] => {
             println!("{}", ran::watched(&listed(listing)?)?);
             Ok(())
@@ -92,8 +97,8 @@ fn main() -> Result<()> {
             print!("{}", elf::HELP);
             Ok(())
         }
-        ["bound" | "watched" | "ran" | "obeys", ..] => bail!(
-            "usage: surefit-bound bound IMAGE LISTING FIGURES [EVENT] | watched LISTING | ran LISTING LOG | obeys LISTING MARKS RAN"
+        ["bound" | "flight" | "watched" | "ran" | "obeys", ..] => bail!(
+            "usage: surefit-bound bound IMAGE LISTING FIGURES [EVENT] | flight IMAGE LISTING [CALL] | watched LISTING | ran LISTING LOG | obeys LISTING MARKS RAN"
         ),
         [elf, ref options @ ..] => elf::bound(elf, options),
     }
@@ -147,6 +152,35 @@ fn bound_all(file: &Path, image: &Image, table: &str, shown: &[&str]) -> Result<
         Vec::from_iter(names).join(", ")
     );
     std::fs::write(table, figures.to_string()).with_context(|| table.to_owned())
+}
+
+/// Prints the bound of each call of the image of `firmware/flight`, and what they rely on.
+fn flight(file: &Path, image: &Image, shown: &[&str]) -> Result<()> {
+    let mut image = image.clone();
+    let mut used = Used::default();
+    let [(_, any), ..] = &annotations::shared::CALLS;
+    for (call, known) in &annotations::shared::CALLS {
+        let root = image.find(&["board::clock::timed::<", known.of])?.clone();
+        let reached = image.reached(&root, known, call)?;
+        image.look_up(file, &reached)?;
+        let longest = longest::of(&image, &reached, known, call, 0.0)?;
+        let instructions = longest.instructions;
+        println!("{call} {instructions}");
+        let found = Found {
+            instructions,
+            reached,
+            longest,
+        };
+        used.add(&found);
+        if shown.contains(call) {
+            show(&image, &found);
+        }
+    }
+    used.all_of(any)?;
+    for reason in any.reasons() {
+        println!("    {reason}");
+    }
+    Ok(())
 }
 
 /// The bound of one call, less the instructions of an empty one.

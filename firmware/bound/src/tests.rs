@@ -127,6 +127,28 @@ fn a_bound_of_two_loops_is_an_error() {
 }
 
 #[test]
+fn only_a_loop_that_retries_a_store_needs_no_bound() {
+    let known = Known {
+        retries: "a test",
+        ..Known::NOTHING
+    };
+    let retry = |inside| {
+        let lines: &[&str] = &[
+            "ldrex\tr1, [r0]",
+            inside,
+            "strex\tr2, r1, [r0]",
+            "cmp\tr2, #0",
+            "bne.n\t10 <f>",
+            "bx\tlr",
+        ];
+        longest(&[("f", lines)], &[], &known, 0.0)
+    };
+    assert_eq!(retry("adds\tr1, #1").expect("a bound"), 6);
+    assert!(retry("str\tr1, [r3]").is_err());
+    assert!(plain(&[("f", LOOP)]).is_err());
+}
+
+#[test]
 fn two_bounds_of_a_loop_are_an_error() {
     const TWICE: LoopBound = LoopBound {
         place: SECOND,

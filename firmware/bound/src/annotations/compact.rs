@@ -145,6 +145,7 @@ const NOT_CALLED: &[NotCalled] = &[
 pub const HEAP: Known = Known {
     heap: "Heap",
     of: "Stage<surefit_compact::heap::Heap<",
+    retries: "",
     loops: LOOPS,
     called: CALLED,
     not_called: NOT_CALLED,
@@ -155,6 +156,7 @@ pub const HEAP: Known = Known {
 pub const KEY_HEAP: Known = Known {
     heap: "KeyHeap",
     of: "Stage<surefit_compact::key::KeyHeap<",
+    retries: "",
     loops: LOOPS,
     called: CALLED,
     not_called: NOT_CALLED,

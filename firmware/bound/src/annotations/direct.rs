@@ -26,6 +26,7 @@ const CARVED: NotCalled = NotCalled {
 pub const POOLED_TINY: Known = Known {
     heap: "PooledHeap<Tiny>",
     of: "one_owner::pools::Pools<",
+    retries: "",
     loops: &[
         OPEN,
         LoopBound {
@@ -53,6 +54,7 @@ pub const POOLED_TINY: Known = Known {
 pub const DIRECT: Known = Known {
     heap: "DirectHeap",
     of: "Raw<surefit_direct::one_owner::heap::DirectHeap>>>",
+    retries: "",
     loops: &[OPEN],
     called: &[],
     not_called: &[
@@ -71,6 +73,7 @@ pub const DIRECT: Known = Known {
 pub const DIRECT_TINY: Known = Known {
     heap: "DirectHeap<Tiny>",
     of: "DirectHeap<surefit_direct::one_owner::partition::Partition<512, 64, 4>>>>",
+    retries: "",
     loops: &[OPEN],
     called: &[],
     not_called: &[CARVED],

@@ -35,6 +35,7 @@ const REFUSED: Fact = Fact {
 pub const TLSF: Known = Known {
     heap: "Tlsf",
     of: "surefit_freelist::two_level::TwoLevel>>>",
+    retries: "",
     loops: &[at_last(
         "for _ in 0..LOOKED_AT {",
         0,
@@ -85,6 +86,7 @@ const fn served(function: &'static str) -> NotCalled {
 pub const SEGREGATED: Known = Known {
     heap: "SegregatedFit",
     of: "surefit_freelist::segregated::Segregated<",
+    retries: "",
     loops: &[
         in_tree(
             "while let Some(node) = next {",

@@ -3,6 +3,7 @@
 mod compact;
 mod direct;
 mod free_lists;
+pub mod shared;
 
 use crate::annotation::Known;
 
