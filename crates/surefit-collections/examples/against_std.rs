@@ -2,8 +2,9 @@
 //! processor time as ratios of interleaved rounds, their least and most, and memory.
 //!
 //! `cargo run --release -p surefit-collections --features os,std --example against_std [MOST [LEAST
-//! [ROUNDS [TOTAL]]]]`: from `LEAST` to `MOST` elements (1,000 to 1,000,000) in so many interleaved
-//! rounds (7), each repeated until there were `TOTAL` elements (200,000).
+//! [ROUNDS [TOTAL [default]]]]]`: from `LEAST` to `MOST` elements (1,000 to 1,000,000) in so many
+//! interleaved rounds (7), each repeated until there were `TOTAL` elements (200,000); in heaps of
+//! `Config::CONTAINERS`, or of `Config::DEFAULT`.
 //!
 //! What each operation counts: built with `RUSTFLAGS="-C symbol-mangling-version=v0"` and
 //! `CARGO_PROFILE_RELEASE_DEBUG=line-tables-only`, `valgrind --tool=callgrind --cache-sim=yes` of
@@ -26,10 +27,12 @@ use surefit_compact::Config;
 use surefit_compact::os::{Limits, OsHeap};
 use surefit_os::clock::thread_cpu_ns;
 
-static CONFIG: Config = Config::DEFAULT;
+static CONTAINERS: Config = Config::CONTAINERS;
+static DEFAULT: Config = Config::DEFAULT;
 
 /// How much is measured.
 struct Amount {
+    config: &'static Config,
     /// Interleaved rounds.
     rounds: usize,
     /// Elements of all repetitions of one measurement, at least.
@@ -396,7 +399,7 @@ impl Amount {
         let count = keys.inserted.len();
         let repetitions = self.total.div_ceil(count);
         let limits = Limits::new(2 << 30, 2 << 30);
-        let mut heap = OsHeap::new(&CONFIG, limits).expect("address space");
+        let mut heap = OsHeap::new(self.config, limits).expect("address space");
         let mut rounds = vec![[0.0; 5]; self.rounds];
         let mut least = [f64::INFINITY; 5];
         for ratios in &mut rounds {
@@ -439,7 +442,11 @@ fn main() {
         given.map_or(default, |text| text.parse().expect("a number"))
     };
     let (most, least) = (number(1_000_000), number(1000));
+    let is_default = std::env::args()
+        .nth(5)
+        .is_some_and(|word| word == "default");
     let amount = Amount {
+        config: if is_default { &DEFAULT } else { &CONTAINERS },
         rounds: number(7).max(1),
         total: number(200_000),
     };

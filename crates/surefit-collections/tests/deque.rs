@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use common::{DEFAULT, Element, NO_PIECES, Numbers, PIECES, SMALL_PIECES};
 use common::{boxed, narrow, with_refusals};
 use surefit_collections::{ByteHeap, Release, TryClone, VecDeque as Moving};
-use surefit_compact::{BoxedHeap, Full, Handle, Heap};
+use surefit_compact::{BoxedHeap, Config, Full, Handle, Heap};
 use surefit_core::Refused;
 
 /// Random calls on a deque and on one of the standard library.
@@ -161,7 +161,8 @@ macro_rules! scripts {
 
 #[test]
 fn a_deque_does_what_one_of_the_standard_library_does() {
-    for config in [&DEFAULT, &SMALL_PIECES] {
+    static CONTAINERS: Config = Config::CONTAINERS;
+    for config in [&DEFAULT, &SMALL_PIECES, &CONTAINERS] {
         let mut heap = boxed(1 << 20, config);
         scripts!(&mut heap, |heap| assert_eq!(heap.check(), Ok(())), 720, 900);
         assert_eq!(heap.live_blocks().count(), 0);
@@ -228,6 +229,30 @@ fn no_push_moves_more_than_two_pieces() {
             deque.free(&mut heap);
         }
     }
+}
+
+#[test]
+fn elements_without_bytes_take_no_object() {
+    let mut heap = boxed(1 << 20, &DEFAULT);
+    let mut deque = Moving::new();
+    for number in 0..10_000 {
+        match number % 3 {
+            0 => deque.push_front(&mut heap, ()).expect("room"),
+            _ => deque.push_back(&mut heap, ()).expect("room"),
+        }
+    }
+    assert_eq!((deque.len(), deque.check(&heap)), (10_000, Ok(())));
+    assert_eq!(heap.live_blocks().count(), 0);
+    assert_eq!(deque.get(&heap, 9999), Some(&()));
+    let mut popped = 0;
+    while deque
+        .pop_back(&mut heap)
+        .or_else(|| deque.pop_front(&mut heap))
+        .is_some()
+    {
+        popped += 1;
+    }
+    assert_eq!(popped, 10_000);
 }
 
 #[test]

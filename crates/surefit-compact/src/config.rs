@@ -83,6 +83,38 @@ impl Config {
         }
     }
 
+    /// For heaps of containers (`surefit-collections`): 8 KiB pages, classes at 1/8 spacing, the
+    /// default hole bound, byte objects over 8 KiB in pieces of 8 KiB.
+    ///
+    /// A container takes a page for each size-class that it uses: so smaller pages are less for few
+    /// or small containers. And more objects are in one piece, or in pieces of one size, which are
+    /// found faster.
+    #[cfg(all(feature = "holes", feature = "many-classes"))]
+    #[cfg_attr(docsrs, doc(cfg(all(feature = "holes", feature = "many-classes"))))]
+    pub const CONTAINERS: Self = Self::of_pieces_of_a_page();
+
+    #[cfg(all(feature = "holes", feature = "many-classes"))]
+    const fn of_pieces_of_a_page() -> Self {
+        let geometry = Geometry::new(&GeometrySpec {
+            page_bytes: 8 << 10,
+            ..GeometrySpec::DEFAULT
+        });
+        let Ok(geometry) = geometry else {
+            panic!("the partitioning is valid")
+        };
+        let Ok(config) = Self::new(geometry, Bound::DEFAULT) else {
+            panic!("the bound is valid")
+        };
+        Self {
+            piece_bytes: if cfg!(feature = "pieces") {
+                Some(config.large_bytes)
+            } else {
+                None
+            },
+            ..config
+        }
+    }
+
     /// For heaps of up to 32 KiB, with words of two bytes ([`Narrow`](crate::Narrow)): as
     /// [`Config::TINY`], with page-blocks of 32, 64, 128, 256, 512 and 1024 bytes. Few size-classes
     /// have few pages that are nearly empty.
