@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use crate::classfile::{ClassFile, CodeFile, Member, Parsed};
+use crate::classfile::{ClassFile, CodeFile, Parsed};
 use crate::decode::SharedCode;
 use crate::descriptor::{Kind, Signature};
 use crate::program::Program;
@@ -22,8 +22,9 @@ pub(crate) type MethodId = u32;
 /// `java/lang/Object`, the first class that is loaded.
 pub(crate) const OBJECT: ClassId = 0;
 
-pub(crate) const STATIC: u16 = 0x0008;
+pub(crate) const PUBLIC: u16 = 0x0001;
 pub(crate) const PRIVATE: u16 = 0x0002;
+pub(crate) const STATIC: u16 = 0x0008;
 pub(crate) const SYNCHRONIZED: u16 = 0x0020;
 pub(crate) const NATIVE: u16 = 0x0100;
 pub(crate) const INTERFACE: u16 = 0x0200;
@@ -45,6 +46,8 @@ pub(crate) struct Class {
     pub(crate) superclass: Option<ClassId>,
     /// From `Object` to the class itself.
     pub(crate) supers: Vec<ClassId>,
+    /// Those that it names itself, in the order of the file.
+    pub(crate) named_interfaces: Vec<ClassId>,
     /// All that it implements, itself included if it is one.
     pub(crate) interfaces: Vec<ClassId>,
     pub(crate) fields: Vec<Field>,
@@ -115,6 +118,18 @@ pub(crate) enum Body {
     /// Code that was not called yet.
     File(Rc<CodeFile>),
     Code(SharedCode),
+}
+
+impl Class {
+    /// Its name in the source, without what it is in; none of an anonymous class.
+    pub(crate) fn simple_name(&self) -> &str {
+        let file = self
+            .file
+            .as_ref()
+            .and_then(|file| file.simple_name.as_deref());
+        let (_, last) = self.name.rsplit_once('/').unwrap_or(("", &self.name));
+        file.unwrap_or(last)
+    }
 }
 
 /// All classes.
@@ -213,6 +228,7 @@ impl<'p> Classes<'p> {
             flags: 0,
             superclass: Some(OBJECT),
             supers: vec![OBJECT, id],
+            named_interfaces: interfaces.clone(),
             interfaces,
             fields: Vec::new(),
             methods: Vec::new(),
@@ -260,6 +276,11 @@ impl<'p> Classes<'p> {
         class.build(world).map_err(damaged)
     }
 
+    /// Whether a class is one of the class library's.
+    pub(crate) fn is_of_library(&self, class: ClassId) -> bool {
+        self.program.is_of_library(&self.get(class).name)
+    }
+
     /// Whether objects of a class may stand where the other one is named.
     pub(crate) fn is_a(&self, class: ClassId, wanted: ClassId) -> bool {
         class == wanted || self.is_a_of_other(class, wanted)
@@ -284,68 +305,6 @@ impl<'p> Classes<'p> {
             let depth = self.get(above).supers.len() - 1;
             self.get(class).supers.get(depth) == Some(&above)
         }
-    }
-
-    /// The field that code of this class means.
-    pub(crate) fn find_field(&self, class: ClassId, member: &Member) -> Option<(ClassId, &Field)> {
-        let supers = self.get(class).supers.iter().rev();
-        let all = supers.chain(&self.get(class).interfaces);
-        all.copied().find_map(|class| {
-            let mut fields = self.get(class).fields.iter();
-            let found = fields.find(|f| f.name == member.name && f.descriptor == member.descriptor);
-            found.map(|field| (class, field))
-        })
-    }
-
-    /// The method that code means: of the class, its superclasses, its interfaces.
-    pub(crate) fn find_method(
-        &self,
-        class: ClassId,
-        name: &str,
-        descriptor: &str,
-    ) -> Option<MethodId> {
-        let supers = self.get(class).supers.iter().rev();
-        let in_classes = supers
-            .copied()
-            .find_map(|class| self.declared(class, name, descriptor));
-        in_classes.or_else(|| self.find_default(class, name, descriptor))
-    }
-
-    /// The method that a class itself declares.
-    pub(crate) fn declared(
-        &self,
-        class: ClassId,
-        name: &str,
-        descriptor: &str,
-    ) -> Option<MethodId> {
-        let mut methods = self.get(class).methods.iter().copied();
-        methods.find(|&id| {
-            let method = self.method(id);
-            *method.name == *name && *method.descriptor == *descriptor
-        })
-    }
-
-    /// The method of an interface: one with code if there is one, of the interface that is below
-    /// the others.
-    fn find_default(&self, class: ClassId, name: &str, descriptor: &str) -> Option<MethodId> {
-        let interfaces = self.get(class).interfaces.iter();
-        let found = interfaces.filter_map(|&id| self.declared(id, name, descriptor));
-        let found = found.filter(|&id| self.method(id).flags & (STATIC | PRIVATE) == 0);
-        found.max_by_key(|&id| {
-            let method = self.method(id);
-            let has_code = method.flags & ABSTRACT == 0;
-            (has_code, self.get(method.class).interfaces.len())
-        })
-    }
-
-    /// The method that an object of a class runs when the method of an interface is called.
-    pub(crate) fn implementation(&self, class: ClassId, method: MethodId) -> Option<MethodId> {
-        let method = self.method(method);
-        let supers = self.get(class).supers.iter().rev();
-        let mut in_classes =
-            supers.filter_map(|&id| self.declared(id, &method.name, &method.descriptor));
-        let found = in_classes.find(|&id| self.method(id).flags & (STATIC | PRIVATE) == 0);
-        found.or_else(|| self.find_default(class, &method.name, &method.descriptor))
     }
 }
 
@@ -382,6 +341,7 @@ impl Layout<'_, '_> {
             flags: self.file.flags,
             superclass: self.superclass,
             supers,
+            named_interfaces: self.interfaces,
             interfaces,
             fields,
             methods,
@@ -441,6 +401,13 @@ impl Layout<'_, '_> {
     fn methods(&mut self, id: ClassId) -> Parsed<(Vec<MethodId>, Vec<MethodId>)> {
         let parent = self.superclass.map(|id| self.classes.get(id));
         let mut table = parent.map_or_else(Vec::new, |parent| parent.table.clone());
+        let mut places = HashMap::new();
+        if !self.file.methods.is_empty() {
+            places.extend(table.iter().enumerate().map(|(place, &id)| {
+                let method = self.classes.method(id);
+                ((method.name.clone(), method.descriptor.clone()), place)
+            }));
+        }
         let mut methods = Vec::new();
         for file in &self.file.methods {
             let signature = Signature::of(&file.descriptor)?;
@@ -449,11 +416,8 @@ impl Layout<'_, '_> {
                 && !file.name.starts_with('<')
                 && self.file.flags & INTERFACE == 0;
             let place = is_virtual.then(|| {
-                let overridden = table.iter().position(|&id| {
-                    let other = self.classes.method(id);
-                    other.name == file.name && other.descriptor == file.descriptor
-                });
-                let place = overridden.unwrap_or(table.len());
+                let name = (file.name.clone(), file.descriptor.clone());
+                let place = *places.entry(name).or_insert(table.len());
                 match table.get_mut(place) {
                     Some(entry) => *entry = method,
                     None => table.push(method),

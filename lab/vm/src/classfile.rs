@@ -52,9 +52,9 @@ impl<'a> Bytes<'a> {
 pub(crate) enum Constant {
     /// The second half of a long constant, index 0, and the kinds that `invokedynamic` needs.
     Nothing,
-    /// A text that is UTF-8, as names and descriptors are.
+    /// A text, as names and descriptors are.
     Text(Rc<str>),
-    /// A text that is modified UTF-8 only: with a zero or with surrogates.
+    /// A text that only characters of Java can hold, with half of a surrogate pair; or none.
     Modified(Rc<[u8]>),
     Word(u32),
     Wide(u64),
@@ -97,9 +97,9 @@ impl Pool {
             1 => {
                 let len = bytes.u16()?;
                 let bytes = bytes.take(len.into())?;
-                match std::str::from_utf8(bytes) {
-                    Ok(text) => Constant::Text(text.into()),
-                    Err(_) => Constant::Modified(bytes.into()),
+                match text(bytes) {
+                    Some(text) => Constant::Text(text),
+                    None => Constant::Modified(bytes.into()),
                 }
             }
             3 | 4 => Constant::Word(bytes.u32()?),
@@ -133,14 +133,17 @@ impl Pool {
     pub(crate) fn text(&self, index: u16) -> Parsed<Rc<str>> {
         match self.get(index)? {
             Constant::Text(text) => Ok(text.clone()),
-            Constant::Modified(_) => Err("a name is not UTF-8"),
+            Constant::Modified(_) => Err("a name is no text"),
             _ => Err("a constant is no text"),
         }
     }
 
     /// The characters of a string constant's text.
     pub(crate) fn units(&self, index: u16) -> Parsed<Vec<u16>> {
-        units(self.bytes(index)?)
+        match self.get(index)? {
+            Constant::Text(text) => Ok(text.encode_utf16().collect()),
+            _ => units(self.bytes(index)?),
+        }
     }
 
     pub(crate) fn class(&self, index: u16) -> Parsed<Rc<str>> {
@@ -162,6 +165,15 @@ impl Pool {
             name: self.text(name)?,
             descriptor: self.text(descriptor)?,
         })
+    }
+}
+
+/// The text of modified UTF-8: without a zero and surrogate pairs, that is UTF-8.
+fn text(bytes: &[u8]) -> Option<Rc<str>> {
+    let is_unmodified = bytes.iter().all(|&byte| byte < 0xF0);
+    match std::str::from_utf8(bytes) {
+        Ok(text) if is_unmodified => Some(text.into()),
+        _ => Some(String::from_utf16(&units(bytes).ok()?).ok()?.into()),
     }
 }
 
@@ -240,6 +252,8 @@ pub(crate) struct ClassFile {
     pub(crate) methods: Vec<MethodFile>,
     /// The name of the source file.
     pub(crate) source: Option<Rc<str>>,
+    /// Its own name, if it is declared in another class; empty if it is anonymous.
+    pub(crate) simple_name: Option<Rc<str>>,
 }
 
 impl ClassFile {
@@ -263,10 +277,12 @@ impl ClassFile {
         let interfaces = bytes.many(|bytes| pool.class(bytes.u16()?))?;
         let fields = bytes.many(|bytes| field(bytes, &pool))?;
         let methods = bytes.many(|bytes| method(bytes, &pool))?;
-        let mut source = None;
-        attributes(&mut bytes, &pool, |name, mut value| {
-            if name == b"SourceFile" {
-                source = Some(pool.text(value.u16()?)?);
+        let (mut source, mut simple_name) = (None, None);
+        attributes(&mut bytes, &pool, |attribute, mut value| {
+            match attribute {
+                b"SourceFile" => source = Some(pool.text(value.u16()?)?),
+                b"InnerClasses" => simple_name = inner_name(value, &pool, &name)?,
+                _ => {}
             }
             Ok(())
         })?;
@@ -279,6 +295,7 @@ impl ClassFile {
             fields,
             methods,
             source,
+            simple_name,
         })
     }
 }
@@ -296,6 +313,21 @@ fn attributes(
         one(pool.bytes(name)?, value)?;
     }
     Ok(())
+}
+
+/// What a class is called in the one that it is declared in, if the attribute lists it.
+fn inner_name(mut value: Bytes<'_>, pool: &Pool, class: &str) -> Parsed<Option<Rc<str>>> {
+    let all = value.many(|value| {
+        let (inner, _outer, name, _flags) =
+            (value.u16()?, value.u16()?, value.u16()?, value.u16()?);
+        Ok((pool.class(inner)?, name))
+    })?;
+    let own = all.iter().find(|(inner, _)| **inner == *class);
+    own.map(|&(_, name)| match name {
+        0 => Ok("".into()),
+        name => pool.text(name),
+    })
+    .transpose()
 }
 
 fn field(bytes: &mut Bytes<'_>, pool: &Pool) -> Parsed<FieldFile> {
@@ -369,7 +401,7 @@ fn code(mut bytes: Bytes<'_>, pool: &Pool) -> Parsed<CodeFile> {
 mod tests {
     use std::rc::Rc;
 
-    use super::{Bytes, ClassFile, units};
+    use super::{Bytes, ClassFile, text, units};
     use crate::written::class_file;
 
     #[test]
@@ -398,6 +430,16 @@ mod tests {
         ] {
             assert!(units(wrong).is_err(), "{wrong:?}");
         }
+    }
+
+    #[test]
+    fn names_are_of_all_characters_but_halves_of_pairs() {
+        let pair = [0xED, 0xA0, 0xBD, 0xED, 0xB8, 0x80];
+        assert_eq!(text(&pair).as_deref(), Some("\u{1F600}"));
+        assert_eq!(text(&[b'a', 0xC0, 0x80]).as_deref(), Some("a\0"));
+        assert_eq!(text("\u{E9}\u{1F600}".as_bytes()), None);
+        assert_eq!(text(&pair[..3]), None);
+        assert_eq!(text(&pair[..2]), None);
     }
 
     #[test]

@@ -52,6 +52,20 @@ fn first(descriptor: &[u8]) -> Parsed<(Kind, &[u8])> {
     })
 }
 
+/// The name of a primitive type, by its letter.
+pub(crate) const fn primitive(letter: u8) -> &'static str {
+    match letter {
+        b'Z' => "boolean",
+        b'B' => "byte",
+        b'C' => "char",
+        b'S' => "short",
+        b'I' => "int",
+        b'J' => "long",
+        b'F' => "float",
+        _ => "double",
+    }
+}
+
 /// What a method takes and returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Signature {

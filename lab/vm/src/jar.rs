@@ -65,6 +65,10 @@ impl<'b> Jar<'b> {
         Ok(Self { bytes, files })
     }
 
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.files.contains_key(name)
+    }
+
     /// The contents of a file; `None` if there is no such file. At most `most` bytes.
     pub(crate) fn read(&self, name: &str, most: usize) -> Opened<Option<Cow<'_, [u8]>>> {
         let Some(file) = self.files.get(name) else {

@@ -8,10 +8,11 @@
 //! | `program`, `jar` | where class files come from |
 //! | `classfile`, `descriptor` | what a class file says |
 //! | `decode`, `ops` | its code, as the interpreter runs it |
-//! | `classes` | classes: their layout, their tables, what a name means |
+//! | `classes`, `lookup` | classes: their layout, their tables, what a name means |
 //! | `world` | the collector's client: the roots, the references of objects |
 //! | `heap`, `spaces` | any collector over any space |
 //! | `vm` | the machine's state, and the objects that it makes |
+//! | `strings`, `interned` | strings, and those of which there is only one for each text |
 //! | `threads`, `switching` | threads, and which of them runs |
 //! | `throw` | exceptions |
 //! | `interpreter` | the loop |
@@ -28,8 +29,10 @@ mod classfile;
 mod decode;
 mod descriptor;
 mod heap;
+mod interned;
 mod interpreter;
 mod jar;
+mod lookup;
 mod meter;
 mod native;
 mod nursery;
@@ -39,6 +42,7 @@ mod programs;
 mod run;
 mod spaces;
 mod stop;
+mod strings;
 mod switching;
 mod threads;
 mod throw;

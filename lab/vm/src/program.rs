@@ -77,6 +77,11 @@ impl Program {
         self.main.as_deref()
     }
 
+    /// Whether the class library has a class of this name: no program can replace it.
+    pub(crate) fn is_of_library(&self, name: &str) -> bool {
+        self.library.has(&format!("{name}.class"))
+    }
+
     /// The bytes of a class: `java/lang/Object`.
     ///
     /// # Errors

@@ -317,11 +317,18 @@ impl Vm<'_> {
     }
 
     /// Ends the initialisation of the classes from `lowest` up to `highest`.
+    ///
+    /// Those of the class library never fail for good: they fail only for want of room, in the heap
+    /// or on the stack, and can be initialised again.
     pub(crate) fn settle(&mut self, lowest: ClassId, highest: ClassId, state: State) {
         let mut next = Some(lowest);
         while let Some(class) = next {
+            let is_to_be_repeated = state == State::Failed && self.classes.is_of_library(class);
             let this = &mut self.classes.all[class as usize];
-            this.state = state;
+            this.state = match is_to_be_repeated {
+                true => State::Loaded,
+                false => state,
+            };
             next = this.superclass.filter(|_| class != highest);
         }
     }
