@@ -41,6 +41,15 @@ pub(crate) struct Known {
 pub(crate) struct Output<'v> {
     pub(crate) out: &'v mut dyn Write,
     pub(crate) err: &'v mut dyn Write,
+    /// The first half of a surrogate pair, as the last character of each.
+    pub(crate) halves: [Option<u16>; 2],
+}
+
+impl<'v> Output<'v> {
+    pub(crate) fn new(out: &'v mut dyn Write, err: &'v mut dyn Write) -> Self {
+        let halves = [None; 2];
+        Self { out, err, halves }
+    }
 }
 
 impl fmt::Debug for Output<'_> {
@@ -62,7 +71,7 @@ pub(crate) struct Vm<'v> {
     pub(crate) known: Known,
     pub(crate) output: Output<'v>,
     /// The root of each string constant.
-    literals: HashMap<Vec<u16>, u32>,
+    pub(crate) literals: HashMap<Vec<u16>, u32>,
     /// The last implementations that were found, by class and method.
     pub(crate) found: Vec<(ClassId, MethodId, MethodId)>,
     /// The last hash of an object's identity.
@@ -136,6 +145,7 @@ impl<'v> Vm<'v> {
         let bytes = self.classes.get(no_room).words as usize * 4;
         let object = self.ask(bytes).map_err(Refusal::NoRoom)?;
         self.heap.store_data(object, 0, no_room);
+        self.heap.store(object, self.known.cause, Some(object));
         self.world.constants.push(object);
         self.known.no_room = Some(object);
         Ok(())
@@ -252,56 +262,6 @@ impl<'v> Vm<'v> {
             None => format!("[L{};", class.name),
         };
         self.load(&name)
-    }
-
-    /// The characters of a string.
-    pub(crate) fn text(&self, string: Object) -> Vec<u16> {
-        let array = Object::of(self.heap.load(string, self.known.value));
-        let array = array.filter(|&array| self.class_of(array) == self.known.chars);
-        array.map_or_else(Vec::new, |array| self.chars(array, 0, self.length(array)))
-    }
-
-    /// Characters of an array.
-    pub(crate) fn chars(&self, array: Object, from: u32, count: u32) -> Vec<u16> {
-        let mut bytes = vec![0; 2 * count as usize];
-        let from = 4 * ARRAY_HEADER as usize + 2 * from as usize;
-        self.heap.load_bytes(array, from, &mut bytes);
-        bytes
-            .chunks_exact(2)
-            .map(|pair| u16::from_le_bytes([pair[0], pair[1]]))
-            .collect()
-    }
-
-    /// A new string.
-    pub(crate) fn new_string(&mut self, text: &[u16]) -> Result<Object, Trap> {
-        let length = i32::try_from(text.len()).unwrap_or(i32::MAX);
-        let array = self.new_array(self.known.chars, length)?;
-        let bytes: Vec<u8> = text.iter().flat_map(|unit| unit.to_le_bytes()).collect();
-        self.heap
-            .store_bytes(array, 4 * ARRAY_HEADER as usize, &bytes);
-        self.world.handles.push(array);
-        let string = self.new_object(self.known.string)?;
-        self.world.handles.pop();
-        self.heap.store(string, self.known.value, Some(array));
-        Ok(string)
-    }
-
-    /// The root of a string constant.
-    pub(crate) fn literal(&mut self, text: Vec<u16>) -> Result<u32, Trap> {
-        if let Some(&root) = self.literals.get(&text) {
-            return Ok(root);
-        }
-        let string = self.new_string(&text)?;
-        Ok(self.add_literal(text, string))
-    }
-
-    /// Makes a string the one that stands for its text.
-    pub(crate) fn add_literal(&mut self, text: Vec<u16>, string: Object) -> u32 {
-        let world = &mut self.world;
-        *self.literals.entry(text).or_insert_with(|| {
-            world.constants.push(string);
-            world.constants.len() as u32 - 1
-        })
     }
 
     /// The root of the object that stands for a class.

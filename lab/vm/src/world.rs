@@ -20,6 +20,8 @@ use std::rc::Rc;
 
 use surefit_gc::{Client, Edges, Living, Object, Scanned, Space};
 
+use crate::interned::Interned;
+
 /// A value of one word, on the stack or in a static field.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Slot(u64);
@@ -132,6 +134,8 @@ pub(crate) struct World {
     pub(crate) weak: Vec<Weak>,
     /// Entries of weak references that are not used.
     pub(crate) vacant: Vec<u32>,
+    /// Those entries that lead to interned strings.
+    pub(crate) interned: Interned,
     /// What was thrown and not yet caught.
     pub(crate) thrown: Option<Object>,
     /// The shape of each class, by its number.
@@ -170,6 +174,7 @@ impl World {
             if holder.is_some_and(|object| !living.contains(object)) {
                 (*holder, *referent) = (None, None);
                 self.vacant.push(index as u32 + 1);
+                self.interned.forget(index as u32 + 1);
             }
         }
     }

@@ -23,26 +23,18 @@ fn reference_at(vm: &mut Vm<'_>, at: usize) -> Result<(Object, u32), Trap> {
     Ok((this, vm.heap.load(this, NUMBER)))
 }
 
-/// At most once for each object: so there are no more entries than objects. A class file that javac
-/// does not write can take the number away from an object: then there is no room for another entry.
+/// At most once for each object: so there are no more entries than objects.
 fn set(vm: &mut Vm<'_>, at: usize) -> Result<Reply, Trap> {
     let (this, number) = reference_at(vm, at)?;
     let referent = vm.world.stack[at + 1].as_reference();
     match (number, referent) {
-        (0, Some(_)) if vm.world.weak_in_use() >= objects(vm) => Err(vm.no_room()),
         (0, Some(referent)) => {
-            let number = vm.world.add_weak(this, referent);
+            let number = vm.new_weak(this, referent)?;
             vm.heap.store_data(this, NUMBER, number);
             Ok(Reply::Nothing)
         }
         _ => Err(vm.confused()),
     }
-}
-
-/// The objects that were not freed yet.
-fn objects(vm: &Vm<'_>) -> u64 {
-    let totals = vm.heap.totals();
-    totals.allocations - totals.freed_objects
 }
 
 fn get(vm: &mut Vm<'_>, at: usize) -> Result<Reply, Trap> {
@@ -61,4 +53,17 @@ fn clear(vm: &mut Vm<'_>, at: usize) -> Result<Reply, Trap> {
         entry.referent = None;
     }
     Ok(Reply::Nothing)
+}
+
+impl Vm<'_> {
+    /// Makes the entry of an object that has none; its number. A class file that javac does not
+    /// write can take the number away from a reference, or the text from an interned string: then
+    /// there is no room for another entry.
+    pub(crate) fn new_weak(&mut self, holder: Object, to: Option<Object>) -> Result<u32, Trap> {
+        let totals = self.heap.totals();
+        if self.world.weak_in_use() >= totals.allocations - totals.freed_objects {
+            return Err(self.no_room());
+        }
+        Ok(self.world.add_weak(holder, to))
+    }
 }
