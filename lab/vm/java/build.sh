@@ -29,12 +29,12 @@ done
 mkdir -p expected
 for source in conformance/*.java programs/*.java; do
   name=$(basename "$source" .java)
-  java -Xmx32m -Xss512k -cp programs.jar "$name" >"expected/$name.txt" 2>"$out/err" || { cat "$out/err"; exit 1; }
+  java -Dfile.encoding=UTF-8 -Xmx32m -Xss512k -cp programs.jar "$name" >"expected/$name.txt" 2>"$out/err" || { cat "$out/err"; exit 1; }
 done
 # The programs again with small inputs, for the tests in every space.
 mkdir -p expected/small
 while read -r name arguments; do
   # shellcheck disable=SC2086 # the arguments are words
-  java -Xmx32m -Xss512k -cp programs.jar "$name" $arguments >"expected/small/$name.txt"
+  java -Dfile.encoding=UTF-8 -Xmx32m -Xss512k -cp programs.jar "$name" $arguments >"expected/small/$name.txt"
 done <small.txt
 ls -l library.jar programs.jar

@@ -69,7 +69,13 @@ pub fn run(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> Result<Ran, Refusal> {
-    run_on(call, Timing::Processor, region, Output { out, err }, false)
+    run_on(
+        call,
+        Timing::Processor,
+        region,
+        Output::new(out, err),
+        false,
+    )
 }
 
 /// As [`run`], by a clock of choice: with [`Timing::Virtual`] every run is the same. `None` if
@@ -85,11 +91,8 @@ pub fn clocked(
     timing: Timing,
     region: &mut [MaybeUninit<u8>],
 ) -> Result<Option<Ran>, Refusal> {
-    let output = Output {
-        out: &mut sink(),
-        err: &mut sink(),
-    };
-    match run_on(call, timing, region, output, true) {
+    let (out, err) = (&mut sink(), &mut sink());
+    match run_on(call, timing, region, Output::new(out, err), true) {
         Ok(ran) => Ok((!ran.was_full).then_some(ran)),
         Err(Refusal::NoRoom(_)) => Ok(None),
         Err(other) => Err(other),
@@ -111,10 +114,7 @@ fn run_on(
         meter: &meter,
     };
     let mut heap = begin(call.space, how, region).map_err(Refusal::NoRoom)?;
-    let output = Output {
-        out: &mut *output.out,
-        err: &mut *output.err,
-    };
+    let output = Output::new(&mut *output.out, &mut *output.err);
     let (status, was_full, classes) = machine(call, &mut *heap, None, output, ends_when_full)?;
     let ran = Ran {
         status,
@@ -156,7 +156,7 @@ pub fn watch(
         call,
         &mut *heap,
         Some(&mut watch),
-        Output { out, err },
+        Output::new(out, err),
         true,
     ) {
         Ok((_, false, _)) => {

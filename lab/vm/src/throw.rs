@@ -27,6 +27,8 @@ impl Vm<'_> {
     fn throwable(&mut self, class: &str, message: &str) -> Result<Object, Trap> {
         let class = self.load(class)?;
         let object = self.new_object(class)?;
+        // Its cause can still be said: as `Throwable` has it.
+        self.heap.store(object, self.known.cause, Some(object));
         self.world.handles.push(object);
         if !message.is_empty() {
             let text: Vec<u16> = message.encode_utf16().collect();

@@ -9,14 +9,19 @@ use surefit_clients::lists::{Finds, Lists, MERGES};
 use surefit_gc::CompactFit;
 use surefit_vm::{Call, Collecting, Program, Ran, Refusal, Space, least_heap, run};
 
-const CONFORMANCE: [&str; 10] = [
+const CONFORMANCE: [&str; 15] = [
     "Arithmetic",
     "Arrays2",
     "Dispatch",
     "Entered",
     "Exceptions",
     "Initialisation",
+    "Interned",
     "Memory",
+    "Names",
+    "OddCollections",
+    "OddTexts",
+    "Repeated",
     "Texts",
     "Threads",
     "Weak",
@@ -121,9 +126,14 @@ fn every_collector_runs_a_program_that_fills_its_heap() {
         (compact_fit.clone(), generations),
         (compact_fit, nursery),
     ] {
-        let ran = writes_as_hotspot("Memory", &space, collecting, 2 << 20);
-        assert!(ran.was_full, "{space:?} {collecting:?}");
-        assert!(ran.totals.collections > 3, "{space:?} {collecting:?}");
+        for (name, is_full) in [("Memory", true), ("Interned", false)] {
+            let ran = writes_as_hotspot(name, &space, collecting, 2 << 20);
+            assert_eq!(ran.was_full, is_full, "{name} {space:?} {collecting:?}");
+            assert!(
+                ran.totals.collections > 3,
+                "{name} {space:?} {collecting:?}"
+            );
+        }
     }
 }
 

@@ -12,12 +12,16 @@ use proptest::sample::Index;
 use surefit_clients::lists::{Finds, Lists, MERGES};
 use surefit_vm::{Call, Collecting, Program, Refusal, Space, run};
 
-const MAINS: [&str; 8] = [
+const MAINS: [&str; 12] = [
     "Arrays2",
     "Dispatch",
     "Exceptions",
     "Initialisation",
+    "Interned",
     "Memory",
+    "Names",
+    "OddCollections",
+    "OddTexts",
     "Texts",
     "Threads",
     "Weak",
@@ -27,6 +31,16 @@ fn class(name: &str) -> Vec<u8> {
     let jar = Path::new(env!("CARGO_MANIFEST_DIR")).join("java/programs.jar");
     let program = Program::open(&jar).expect("a jar");
     program.class(name).expect("a class").into_owned()
+}
+
+/// A class in which another one, of a name as long, stands for one of its own.
+fn renamed(name: &str, own: &str, other: &str) -> Vec<u8> {
+    let mut bytes = class(name);
+    let mut places = bytes.windows(own.len());
+    let at = places.position(|bytes| bytes == own.as_bytes());
+    let at = at.expect("its name");
+    bytes[at..at + own.len()].copy_from_slice(other.as_bytes());
+    bytes
 }
 
 /// Runs a class alone, for a while.
@@ -87,12 +101,20 @@ fn a_thread_leaves_its_monitors_when_it_ends() {
 /// Code that javac does not write: a weak reference forgets its entry, and takes another one.
 #[test]
 fn weak_references_take_no_more_room_than_the_heap() {
-    let mut refilled = class("Refilled");
-    let (own, library) = (b"Refilled$StandReference", b"java/lang/ref/Reference");
-    let mut places = refilled.windows(own.len());
-    let at = places.position(|bytes| bytes == own).expect("its name");
-    refilled[at..at + own.len()].copy_from_slice(library);
+    let refilled = renamed(
+        "Refilled",
+        "Refilled$StandReference",
+        "java/lang/ref/Reference",
+    );
     let status = run_alone("Refilled", refilled).expect("an error is thrown");
+    assert_eq!(status, 1);
+}
+
+/// Code that javac does not write: an interned string gets another text, and is interned again.
+#[test]
+fn interned_strings_take_no_more_room_than_the_heap() {
+    let reused = renamed("Reused", "Reused$StandInOf", "java/lang/String");
+    let status = run_alone("Reused", reused).expect("an error is thrown");
     assert_eq!(status, 1);
 }
 

@@ -5,7 +5,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use surefit_gc::Object;
 
 use super::arguments::{Reply, Run, int, object};
-use crate::classes::{ClassId, Element};
+use crate::classes::{ClassId, Element, INTERFACE};
+use crate::descriptor;
 use crate::stop::Trap;
 use crate::vm::Vm;
 use crate::world::{ARRAY_HEADER, HEADER, Shape, Slot};
@@ -15,6 +16,8 @@ pub(super) const FUNCTIONS: &[(&str, Run)] = &[
     ("java/lang/Object.hashCode()I", identity),
     ("java/lang/Object.clone()Ljava/lang/Object;", clone),
     ("java/lang/Class.name0(I)Ljava/lang/String;", class_name),
+    ("java/lang/Class.simpleName0(I)Ljava/lang/String;", simple),
+    ("java/lang/Class.isInterface0(I)Z", is_interface),
     (
         "java/lang/Class.isInstance0(ILjava/lang/Object;)Z",
         is_instance,
@@ -35,6 +38,10 @@ pub(super) const FUNCTIONS: &[(&str, Run)] = &[
     (
         "java/lang/System.arraycopy(Ljava/lang/Object;ILjava/lang/Object;II)V",
         copy,
+    ),
+    (
+        "java/util/Arrays.like0([Ljava/lang/Object;I)[Ljava/lang/Object;",
+        like,
     ),
     ("java/lang/Runtime.used0()J", used),
     (
@@ -117,6 +124,39 @@ fn class_name(vm: &mut Vm<'_>, at: usize) -> Result<Reply, Trap> {
     object(vm.world.constants[root as usize])
 }
 
+/// The name in the source: of an array, that of its elements and brackets.
+fn simple(vm: &mut Vm<'_>, at: usize) -> Result<Reply, Trap> {
+    let mut class = vm.classes.get(class_at(vm, at)?);
+    let mut brackets = 0;
+    let name = loop {
+        match class.element {
+            Some(Element::Class(element)) => class = vm.classes.get(element),
+            Some(Element::Primitive(letter)) => break descriptor::primitive(letter),
+            None => break class.simple_name(),
+        }
+        brackets += 1;
+    };
+    let is_primitive = matches!(class.element, Some(Element::Primitive(_)));
+    let text = name.to_owned() + &"[]".repeat(brackets + usize::from(is_primitive));
+    let text: Vec<u16> = text.encode_utf16().collect();
+    object(vm.new_string(&text)?)
+}
+
+fn is_interface(vm: &mut Vm<'_>, at: usize) -> Result<Reply, Trap> {
+    let class = vm.classes.get(class_at(vm, at)?);
+    int((class.flags & INTERFACE != 0).into())
+}
+
+/// A new array of the class of another one.
+fn like(vm: &mut Vm<'_>, at: usize) -> Result<Reply, Trap> {
+    let array = vm.object_at(at)?;
+    let class = vm.class_of(array);
+    match vm.world.shapes[class as usize] {
+        Shape::References => object(vm.new_array(class, vm.int_at(at + 1))?),
+        _ => Err(vm.confused()),
+    }
+}
+
 fn is_instance(vm: &mut Vm<'_>, at: usize) -> Result<Reply, Trap> {
     let class = class_at(vm, at)?;
     let object = vm.world.stack[at + 1].as_reference().flatten();
@@ -142,9 +182,7 @@ fn enum_constants(vm: &mut Vm<'_>, at: usize) -> Result<Reply, Trap> {
 
 fn intern(vm: &mut Vm<'_>, at: usize) -> Result<Reply, Trap> {
     let this = vm.object_of(at, vm.known.string)?;
-    let text = vm.text(this);
-    let root = vm.add_literal(text, this);
-    object(vm.world.constants[root as usize])
+    object(vm.intern(this)?)
 }
 
 fn millis(_: &mut Vm<'_>, _: usize) -> Result<Reply, Trap> {
@@ -245,7 +283,8 @@ fn call(vm: &mut Vm<'_>, at: usize) -> Result<Reply, Trap> {
     object(vm.new_string(&text)?)
 }
 
-/// Writes characters to standard output (1) or standard error (2), as UTF-8.
+/// Writes characters to standard output (1) or standard error (2), as UTF-8. The first half of a
+/// surrogate pair waits for the second one; a half alone is `?`, as HotSpot writes it.
 fn write(vm: &mut Vm<'_>, at: usize) -> Result<Reply, Trap> {
     let array = vm.object_of(at + 1, vm.known.chars)?;
     let (from, count) = (vm.int_at(at + 2), vm.int_at(at + 3));
@@ -253,11 +292,20 @@ fn write(vm: &mut Vm<'_>, at: usize) -> Result<Reply, Trap> {
     if from < 0 || count < 0 || i64::from(from) + i64::from(count) > length {
         return Err(vm.throw("java/lang/ArrayIndexOutOfBoundsException", ""));
     }
-    let text = String::from_utf16_lossy(&vm.chars(array, from as u32, count as u32));
-    let output = if vm.int_at(at) == 2 {
-        &mut vm.output.err
-    } else {
-        &mut vm.output.out
+    let chars = vm.chars(array, from as u32, count as u32);
+    let number = usize::from(vm.int_at(at) == 2);
+    let units = vm.output.halves[number].take().into_iter().chain(chars);
+    let mut units: Vec<u16> = units.collect();
+    if let Some(&half) = units.last().filter(|unit| (0xD800..0xDC00).contains(*unit)) {
+        vm.output.halves[number] = Some(half);
+        units.pop();
+    }
+    let text: String = char::decode_utf16(units)
+        .map(|c| c.unwrap_or('?'))
+        .collect();
+    let output = match number {
+        1 => &mut vm.output.err,
+        _ => &mut vm.output.out,
     };
     output.write_all(text.as_bytes())?;
     Ok(Reply::Nothing)

@@ -6,6 +6,7 @@
 mod arguments;
 mod lang;
 mod numbers;
+mod read;
 mod text;
 mod threads;
 mod weak;

@@ -5,6 +5,7 @@
 //! digits that read back as the same number, as HotSpot does since Java 19.
 
 use super::arguments::{Reply, Run, int, object};
+use super::read::{DOUBLE, FLOAT, Format, read};
 use super::text::decimal;
 use crate::stop::Trap;
 use crate::vm::Vm;
@@ -64,18 +65,12 @@ pub(super) const FUNCTIONS: &[(&str, Run)] = &[
         string(vm, &decimal(value))
     }),
     ("java/lang/Double.parse0(Ljava/lang/String;)D", |vm, at| {
-        let text = parsed(vm, at)?;
-        match text.parse::<f64>() {
-            Ok(value) => Ok(Reply::Two(value.to_bits())),
-            Err(_) => Err(no_number(vm, &text)),
-        }
+        let value = parsed(vm, at, DOUBLE, |text| text.parse().ok())?;
+        Ok(Reply::Two(value.to_bits()))
     }),
     ("java/lang/Float.parse0(Ljava/lang/String;)F", |vm, at| {
-        let text = parsed(vm, at)?;
-        match text.parse::<f32>() {
-            Ok(value) => Ok(Reply::One(Slot::word(value.to_bits()))),
-            Err(_) => Err(no_number(vm, &text)),
-        }
+        let value = parsed(vm, at, FLOAT, |text| text.parse().ok().map(f32::into))?;
+        Ok(Reply::One(Slot::word((value as f32).to_bits())))
     }),
 ];
 
@@ -93,24 +88,18 @@ fn string(vm: &mut Vm<'_>, text: &str) -> Result<Reply, Trap> {
     object(vm.new_string(&text)?)
 }
 
-/// The text of a number: digits, a sign, a point, an exponent; also `NaN` and `Infinity`.
-fn parsed(vm: &mut Vm<'_>, at: usize) -> Result<String, Trap> {
+/// The number of a text.
+fn parsed(
+    vm: &mut Vm<'_>,
+    at: usize,
+    format: Format,
+    decimal: impl Fn(&str) -> Option<f64>,
+) -> Result<f64, Trap> {
     let text = vm.object_of(at, vm.known.string)?;
     let text = String::from_utf16_lossy(&vm.text(text));
-    let text = text.trim();
-    let number = text.strip_suffix(['d', 'D', 'f', 'F']).unwrap_or(text);
-    let bare = number.trim_start_matches(['+', '-']);
-    let is_word = bare == "NaN" || bare == "Infinity";
-    let has_word = bare
-        .chars()
-        .any(|c| c.is_alphabetic() && !matches!(c, 'e' | 'E'));
-    if has_word && !is_word {
-        return Err(no_number(vm, text));
-    }
-    Ok(number.to_owned())
-}
-
-fn no_number(vm: &mut Vm<'_>, text: &str) -> Trap {
-    let text = format!("For input string: \"{text}\"");
-    vm.throw("java/lang/NumberFormatException", &text)
+    let found = read(&text, format, decimal);
+    found.ok_or_else(|| {
+        let text = format!("For input string: \"{}\"", text.trim_matches(|c| c <= ' '));
+        vm.throw("java/lang/NumberFormatException", &text)
+    })
 }

@@ -35,11 +35,12 @@ public final class Character implements Comparable<Character>, java.io.Serializa
     }
 
     public static boolean isLowerCase(char c) {
-        return c >= 'a' && c <= 'z' || c >= '\u00df' && c <= '\u00ff' && c != '\u00f7';
+        return c <= 'z' ? c >= 'a'
+            : c >= '\u00df' ? c <= '\u00ff' && c != '\u00f7' : c == '\u00aa' || c == '\u00b5' || c == '\u00ba';
     }
 
     public static boolean isLetter(char c) {
-        return isUpperCase(c) || isLowerCase(c) || c == 170 || c == 181 || c == 186;
+        return isUpperCase(c) || isLowerCase(c);
     }
 
     public static boolean isLetterOrDigit(char c) {
@@ -71,7 +72,12 @@ public final class Character implements Comparable<Character>, java.io.Serializa
     }
 
     public static char toUpperCase(char c) {
-        return isLowerCase(c) && c != '\u00df' && c != '\u00ff' ? (char) (c - 32) : c;
+        return !isLowerCase(c) ? c : c <= 'z' ? (char) (c - 32) : toUpperCaseAbove(c);
+    }
+
+    /** Two capitals are not of Latin-1, and three letters have none. */
+    private static char toUpperCaseAbove(char c) {
+        return c == '\u00b5' ? '\u039c' : c == '\u00ff' ? '\u0178' : c > '\u00df' ? (char) (c - 32) : c;
     }
 
     public static int digit(char c, int radix) {

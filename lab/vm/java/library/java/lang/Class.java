@@ -6,6 +6,8 @@ public final class Class<T> {
     private Class() {}
 
     private static native String name0(int number);
+    private static native String simpleName0(int number);
+    private static native boolean isInterface0(int number);
     private static native boolean isInstance0(int number, Object object);
     private static native Object[] constants0(int number);
 
@@ -14,9 +16,11 @@ public final class Class<T> {
     }
 
     public String getSimpleName() {
-        String name = getName();
-        int dollar = name.lastIndexOf('$');
-        return name.substring(Math.max(dollar, name.lastIndexOf('.')) + 1);
+        return simpleName0(number);
+    }
+
+    public boolean isInterface() {
+        return isInterface0(number);
     }
 
     public boolean isInstance(Object object) {
@@ -32,6 +36,6 @@ public final class Class<T> {
     }
 
     public String toString() {
-        return "class " + getName();
+        return (isInterface() ? "interface " : "class ") + getName();
     }
 }

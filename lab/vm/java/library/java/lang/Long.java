@@ -29,6 +29,9 @@ public final class Long extends Number implements Comparable<Long> {
         if (text == null) {
             throw new NumberFormatException("null");
         }
+        if (radix < Character.MIN_RADIX || radix > Character.MAX_RADIX) {
+            throw new NumberFormatException("radix " + radix + " is not one of 2 to 36");
+        }
         int length = text.length(), at = 0;
         boolean negative = false;
         if (length > 0 && (text.charAt(0) == '-' || text.charAt(0) == '+')) {

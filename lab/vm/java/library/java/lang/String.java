@@ -166,7 +166,7 @@ public final class String implements CharSequence, Comparable<String>, java.io.S
     }
 
     public String concat(String other) {
-        return new StringBuilder().append(this).append(other).toString();
+        return other.value.length == 0 ? this : new StringBuilder().append(this).append(other).toString();
     }
 
     public String replace(char from, char to) {
@@ -200,10 +200,23 @@ public final class String implements CharSequence, Comparable<String>, java.io.S
 
     public String toUpperCase() {
         char[] text = toCharArray();
+        int sharp = 0;
         for (int i = 0; i < text.length; i++) {
+            sharp += text[i] == '\u00df' ? 1 : 0;
             text[i] = Character.toUpperCase(text[i]);
         }
-        return new String(text);
+        if (sharp == 0) {
+            return new String(text);
+        }
+        char[] longer = new char[text.length + sharp];
+        for (int i = 0, at = 0; i < text.length; i++) {
+            boolean isSharp = text[i] == '\u00df';
+            longer[at++] = isSharp ? 'S' : text[i];
+            if (isSharp) {
+                longer[at++] = 'S';
+            }
+        }
+        return new String(longer);
     }
 
     public char[] toCharArray() {
@@ -213,7 +226,15 @@ public final class String implements CharSequence, Comparable<String>, java.io.S
     }
 
     public void getChars(int start, int end, char[] into, int at) {
+        if (start < 0 || end > value.length || start > end) {
+            throw new StringIndexOutOfBoundsException("begin " + start + ", end " + end + ", length " + value.length);
+        }
         System.arraycopy(value, start, into, at, end - start);
+    }
+
+    /** All of its characters. */
+    void getChars(char[] into, int at) {
+        System.arraycopy(value, 0, into, at, value.length);
     }
 
     public String toString() {

@@ -38,6 +38,9 @@ public final class StringBuilder implements CharSequence, java.io.Serializable {
     }
 
     public void setLength(int length) {
+        if (length < 0) {
+            throw new StringIndexOutOfBoundsException("String index out of range: " + length);
+        }
         room(length);
         for (int i = count; i < length; i++) {
             value[i] = 0;
@@ -59,7 +62,7 @@ public final class StringBuilder implements CharSequence, java.io.Serializable {
         }
         int length = text.length();
         room(count + length);
-        text.getChars(0, length, value, count);
+        text.getChars(value, count);
         count += length;
         return this;
     }
@@ -114,10 +117,16 @@ public final class StringBuilder implements CharSequence, java.io.Serializable {
     }
 
     public StringBuilder insert(int at, String text) {
+        if (at < 0 || at > count) {
+            throw new StringIndexOutOfBoundsException("offset " + at + ", length " + count);
+        }
+        if (text == null) {
+            text = "null";
+        }
         int length = text.length();
         room(count + length);
         System.arraycopy(value, at, value, at + length, count - at);
-        text.getChars(0, length, value, at);
+        text.getChars(value, at);
         count += length;
         return this;
     }
@@ -145,13 +154,29 @@ public final class StringBuilder implements CharSequence, java.io.Serializable {
         return this;
     }
 
+    /** Surrogate pairs stay in their order. */
     public StringBuilder reverse() {
+        int bits = 0;
         for (int i = 0, j = count - 1; i < j; i++, j--) {
-            char c = value[i];
-            value[i] = value[j];
+            char c = value[i], d = value[j];
+            bits |= c | d;
+            value[i] = d;
             value[j] = c;
         }
+        if ((bits & 0xd800) == 0xd800) {
+            reversePairs();
+        }
         return this;
+    }
+
+    private void reversePairs() {
+        for (int i = 0; i + 1 < count; i++) {
+            char low = value[i], high = value[i + 1];
+            if (low >> 10 == 0xdc00 >> 10 && high >> 10 == 0xd800 >> 10) {
+                value[i++] = high;
+                value[i] = low;
+            }
+        }
     }
 
     public CharSequence subSequence(int start, int end) {

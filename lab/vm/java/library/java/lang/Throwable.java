@@ -2,7 +2,8 @@ package java.lang;
 
 public class Throwable implements java.io.Serializable {
     private String message;
-    private Throwable cause;
+    /** Itself, as long as nobody has said what it is; the machine says so too. */
+    private Throwable cause = this;
     private int[] trace;
 
     public Throwable() {
@@ -38,10 +39,16 @@ public class Throwable implements java.io.Serializable {
     }
 
     public Throwable getCause() {
-        return cause;
+        return cause == this ? null : cause;
     }
 
     public Throwable initCause(Throwable cause) {
+        if (this.cause != this) {
+            throw new IllegalStateException("Can't overwrite cause with " + (cause == null ? "a null" : cause.toString()), this);
+        }
+        if (cause == this) {
+            throw new IllegalArgumentException("Self-causation not permitted", this);
+        }
         this.cause = cause;
         return this;
     }

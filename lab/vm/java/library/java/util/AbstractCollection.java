@@ -26,7 +26,7 @@ public abstract class AbstractCollection<E> implements Collection<E> {
     @SuppressWarnings("unchecked")
     public <T> T[] toArray(T[] into) {
         if (into.length < size()) {
-            throw new UnsupportedOperationException("toArray into a shorter array");
+            into = Arrays.copyOf(into, size());
         }
         int i = 0;
         for (E element : this) {

@@ -22,6 +22,11 @@ public abstract class AbstractList<E> extends AbstractCollection<E> implements L
         throw new UnsupportedOperationException();
     }
 
+    /** A list can be added to itself. */
+    public boolean addAll(Collection<? extends E> others) {
+        return super.addAll(others == this ? new ArrayList<E>(this) : others);
+    }
+
     public int indexOf(Object object) {
         int i = 0;
         for (E element : this) {
@@ -70,18 +75,26 @@ public abstract class AbstractList<E> extends AbstractCollection<E> implements L
         return hash;
     }
 
+    /** After `remove()`, `expected` is below zero until the next step: `~modCount`. */
     private class Steps implements Iterator<E> {
         private int next;
         private int expected = modCount;
 
         public boolean hasNext() {
-            return next < size();
+            return next != size();
         }
 
         private void check() {
             if (expected != modCount) {
+                checkRemoved();
+            }
+        }
+
+        private void checkRemoved() {
+            if (~expected != modCount) {
                 throw new ConcurrentModificationException();
             }
+            expected = modCount;
         }
 
         public E next() {
@@ -93,9 +106,12 @@ public abstract class AbstractList<E> extends AbstractCollection<E> implements L
         }
 
         public void remove() {
+            if (next == 0 || expected < 0) {
+                throw new IllegalStateException();
+            }
             check();
             AbstractList.this.remove(--next);
-            expected = modCount;
+            expected = ~modCount;
         }
     }
 }

@@ -71,17 +71,24 @@ public final class Arrays {
     }
 
     public static void fill(Object[] array, int start, int end, Object value) {
+        if (start > end) {
+            throw new IllegalArgumentException("fromIndex(" + start + ") > toIndex(" + end + ")");
+        }
+        if (start < 0 || end > array.length) {
+            throw new ArrayIndexOutOfBoundsException("Array index out of range: " + (start < 0 ? start : end));
+        }
         for (int i = start; i < end; i++) {
             array[i] = value;
         }
     }
 
+    /** A new array of the same class. */
+    private static native Object[] like0(Object[] array, int length);
+
     @SuppressWarnings("unchecked")
     public static <T> T[] copyOf(T[] array, int length) {
-        if (!(array.getClass() == (Object) Object[].class)) {
-            throw new UnsupportedOperationException("copyOf of " + array.getClass().getName());
-        }
-        Object[] copy = new Object[length];
+        boolean isPlain = array.getClass() == (Object) Object[].class;
+        Object[] copy = isPlain ? new Object[length] : like0(array, length);
         System.arraycopy(array, 0, copy, 0, Math.min(length, array.length));
         return (T[]) copy;
     }

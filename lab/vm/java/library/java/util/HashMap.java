@@ -1,8 +1,8 @@
 package java.util;
 
 /** Entries lie in the order in which HotSpot's do, as long as no chain has more than seven. */
-public class HashMap<K, V> implements Map<K, V>, Cloneable, java.io.Serializable {
-    private static class Node<K, V> implements Map.Entry<K, V> {
+public class HashMap<K, V> extends AbstractMap<K, V> implements Cloneable, java.io.Serializable {
+    private static class Node<K, V> extends AbstractMap.Node<K, V> {
         final int hash;
         final K key;
         V value;
@@ -27,19 +27,6 @@ public class HashMap<K, V> implements Map<K, V>, Cloneable, java.io.Serializable
             this.value = value;
             return old;
         }
-
-        public int hashCode() {
-            return Objects.hashCode(key) ^ Objects.hashCode(value);
-        }
-
-        public boolean equals(Object other) {
-            return other instanceof Map.Entry && Objects.equals(key, ((Map.Entry<?, ?>) other).getKey())
-                && Objects.equals(value, ((Map.Entry<?, ?>) other).getValue());
-        }
-
-        public String toString() {
-            return key + "=" + value;
-        }
     }
 
     private Node<K, V>[] table;
@@ -52,8 +39,11 @@ public class HashMap<K, V> implements Map<K, V>, Cloneable, java.io.Serializable
 
     @SuppressWarnings("unchecked")
     public HashMap(int capacity) {
+        if (capacity < 0) {
+            throw new IllegalArgumentException("Illegal initial capacity: " + capacity);
+        }
         int length = 1;
-        while (length < capacity) {
+        while (length < capacity && length < 1 << 30) {
             length <<= 1;
         }
         table = (Node<K, V>[]) new Node<?, ?>[length];
@@ -83,10 +73,6 @@ public class HashMap<K, V> implements Map<K, V>, Cloneable, java.io.Serializable
 
     public boolean containsKey(Object key) {
         return find(key) != null;
-    }
-
-    public boolean containsValue(Object value) {
-        return values().contains(value);
     }
 
     public V get(Object key) {
@@ -160,12 +146,6 @@ public class HashMap<K, V> implements Map<K, V>, Cloneable, java.io.Serializable
         changes++;
     }
 
-    public void putAll(Map<? extends K, ? extends V> others) {
-        for (Map.Entry<? extends K, ? extends V> entry : others.entrySet()) {
-            put(entry.getKey(), entry.getValue());
-        }
-    }
-
     public Set<K> keySet() {
         return new Keys();
     }
@@ -176,37 +156,6 @@ public class HashMap<K, V> implements Map<K, V>, Cloneable, java.io.Serializable
 
     public Set<Map.Entry<K, V>> entrySet() {
         return new Entries();
-    }
-
-    public int hashCode() {
-        int hash = 0;
-        for (Map.Entry<K, V> entry : entrySet()) {
-            hash += entry.hashCode();
-        }
-        return hash;
-    }
-
-    public boolean equals(Object other) {
-        if (!(other instanceof Map) || ((Map<?, ?>) other).size() != size) {
-            return false;
-        }
-        for (Map.Entry<K, V> entry : entrySet()) {
-            if (!Objects.equals(entry.getValue(), ((Map<?, ?>) other).get(entry.getKey()))) {
-                return false;
-            }
-        }
-        return true;
-    }
-
-    public String toString() {
-        StringBuilder text = new StringBuilder("{");
-        for (Map.Entry<K, V> entry : entrySet()) {
-            if (text.length() > 1) {
-                text.append(", ");
-            }
-            text.append(entry);
-        }
-        return text.append('}').toString();
     }
 
     private class Steps {
@@ -246,6 +195,9 @@ public class HashMap<K, V> implements Map<K, V>, Cloneable, java.io.Serializable
             if (current == null) {
                 throw new IllegalStateException();
             }
+            if (expected != changes) {
+                throw new ConcurrentModificationException();
+            }
             HashMap.this.remove(current.key);
             current = null;
             expected = changes;
@@ -270,7 +222,7 @@ public class HashMap<K, V> implements Map<K, V>, Cloneable, java.io.Serializable
         }
     }
 
-    private class Keys extends AbstractCollection<K> implements Set<K> {
+    private class Keys extends AbstractSet<K> {
         public int size() {
             return size;
         }
@@ -294,9 +246,13 @@ public class HashMap<K, V> implements Map<K, V>, Cloneable, java.io.Serializable
         }
     }
 
-    private class Entries extends AbstractCollection<Map.Entry<K, V>> implements Set<Map.Entry<K, V>> {
+    private class Entries extends AbstractSet<Map.Entry<K, V>> {
         public int size() {
             return size;
+        }
+
+        public boolean contains(Object other) {
+            return hasEntry(other);
         }
 
         public Iterator<Map.Entry<K, V>> iterator() {

@@ -1,6 +1,6 @@
 package java.util;
 
-public class HashSet<E> extends AbstractCollection<E> implements Set<E>, Cloneable, java.io.Serializable {
+public class HashSet<E> extends AbstractSet<E> implements Cloneable, java.io.Serializable {
     private final HashMap<E, Boolean> map;
 
     public HashSet() {
@@ -38,25 +38,5 @@ public class HashSet<E> extends AbstractCollection<E> implements Set<E>, Cloneab
 
     public Iterator<E> iterator() {
         return map.keySet().iterator();
-    }
-
-    public boolean equals(Object other) {
-        if (!(other instanceof Set) || ((Set<?>) other).size() != size()) {
-            return false;
-        }
-        for (Object element : (Set<?>) other) {
-            if (!contains(element)) {
-                return false;
-            }
-        }
-        return true;
-    }
-
-    public int hashCode() {
-        int hash = 0;
-        for (E element : this) {
-            hash += Objects.hashCode(element);
-        }
-        return hash;
     }
 }

@@ -1,11 +1,29 @@
 package java.util;
 
-public class Hashtable<K, V> {
-    private static class Node<K, V> {
+/** Iterators of its views notice changes of its size only. */
+public class Hashtable<K, V> extends AbstractMap<K, V> implements Cloneable, java.io.Serializable {
+    private static class Node<K, V> extends AbstractMap.Node<K, V> {
         int hash;
         K key;
         V value;
         Node<K, V> next;
+
+        public K getKey() {
+            return key;
+        }
+
+        public V getValue() {
+            return value;
+        }
+
+        public V setValue(V value) {
+            if (value == null) {
+                throw new NullPointerException();
+            }
+            V old = this.value;
+            this.value = value;
+            return old;
+        }
     }
 
     private Node<K, V>[] table;
@@ -17,6 +35,9 @@ public class Hashtable<K, V> {
 
     @SuppressWarnings("unchecked")
     public Hashtable(int capacity) {
+        if (capacity < 0) {
+            throw new IllegalArgumentException("Illegal Capacity: " + capacity);
+        }
         table = (Node<K, V>[]) new Node<?, ?>[Math.max(capacity, 1)];
     }
 
@@ -111,6 +132,38 @@ public class Hashtable<K, V> {
         count = 0;
     }
 
+    public synchronized boolean contains(Object value) {
+        return containsValue(Objects.requireNonNull(value));
+    }
+
+    public synchronized void putAll(Map<? extends K, ? extends V> others) {
+        super.putAll(others);
+    }
+
+    public synchronized int hashCode() {
+        return super.hashCode();
+    }
+
+    public synchronized boolean equals(Object other) {
+        return super.equals(other);
+    }
+
+    public synchronized String toString() {
+        return super.toString();
+    }
+
+    public Set<K> keySet() {
+        return new KeySet();
+    }
+
+    public Collection<V> values() {
+        return new ValueCollection();
+    }
+
+    public Set<Map.Entry<K, V>> entrySet() {
+        return new EntrySet();
+    }
+
     public Enumeration<K> keys() {
         return new Keys();
     }
@@ -149,6 +202,100 @@ public class Hashtable<K, V> {
     private class Values extends Steps implements Enumeration<V> {
         public V nextElement() {
             return step().value;
+        }
+    }
+
+    private class EntrySteps extends Steps implements Iterator<Map.Entry<K, V>> {
+        private Node<K, V> current;
+        private int expected = count;
+
+        private void check() {
+            if (expected != count) {
+                throw new ConcurrentModificationException();
+            }
+        }
+
+        public boolean hasNext() {
+            return hasMoreElements();
+        }
+
+        public Map.Entry<K, V> next() {
+            check();
+            return current = step();
+        }
+
+        public void remove() {
+            if (current == null) {
+                throw new IllegalStateException();
+            }
+            check();
+            Hashtable.this.remove(current.key);
+            current = null;
+            expected = count;
+        }
+    }
+
+    private class KeySet extends AbstractSet<K> {
+        public int size() {
+            return Hashtable.this.size();
+        }
+
+        public boolean contains(Object key) {
+            return containsKey(key);
+        }
+
+        public Iterator<K> iterator() {
+            final Iterator<Map.Entry<K, V>> entries = new EntrySteps();
+            return new Iterator<K>() {
+                public boolean hasNext() {
+                    return entries.hasNext();
+                }
+
+                public K next() {
+                    return entries.next().getKey();
+                }
+
+                public void remove() {
+                    entries.remove();
+                }
+            };
+        }
+    }
+
+    private class ValueCollection extends AbstractCollection<V> {
+        public int size() {
+            return Hashtable.this.size();
+        }
+
+        public Iterator<V> iterator() {
+            final Iterator<Map.Entry<K, V>> entries = new EntrySteps();
+            return new Iterator<V>() {
+                public boolean hasNext() {
+                    return entries.hasNext();
+                }
+
+                public V next() {
+                    return entries.next().getValue();
+                }
+
+                public void remove() {
+                    entries.remove();
+                }
+            };
+        }
+    }
+
+    private class EntrySet extends AbstractSet<Map.Entry<K, V>> {
+        public int size() {
+            return Hashtable.this.size();
+        }
+
+        public boolean contains(Object other) {
+            return hasEntry(other);
+        }
+
+        public Iterator<Map.Entry<K, V>> iterator() {
+            return new EntrySteps();
         }
     }
 }

@@ -214,7 +214,11 @@ public class LinkedList<E> extends AbstractList<E> implements Deque<E>, Cloneabl
 
         public void remove() {
             check();
+            if (current == null) {
+                throw new IllegalStateException();
+            }
             unlink(current);
+            current = null;
             expected = modCount;
         }
     }

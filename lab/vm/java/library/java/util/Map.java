@@ -8,6 +8,7 @@ public interface Map<K, V> {
     V get(Object key);
     V put(K key, V value);
     V remove(Object key);
+    void putAll(Map<? extends K, ? extends V> others);
     void clear();
     Set<K> keySet();
     Collection<V> values();

@@ -14,6 +14,9 @@ public class Vector<E> extends AbstractList<E> implements RandomAccess, Cloneabl
     }
 
     public Vector(int capacity, int increment) {
+        if (capacity < 0) {
+            throw new IllegalArgumentException("Illegal Capacity: " + capacity);
+        }
         elementData = new Object[capacity];
         capacityIncrement = increment;
     }
