@@ -5,7 +5,7 @@ use surefit_compact::certify::{BlockCount, Budget, ClassSet};
 use surefit_compact::{Config, Width};
 
 use super::bucket::Bucket;
-use super::grow::{AT_ONCE, MOST};
+use super::grow::{MOST, MOVED_AT_ONCE};
 use super::table::HashMap;
 use crate::demand::both;
 use crate::names::Checked;
@@ -39,7 +39,7 @@ impl<K, V, S> HashMap<K, V, S, Checked> {
         // a piece more. Entries that go to another bucket have room in both for a moment.
         let (share, per, piece) = Vec::<(K, V)>::shares(config)?;
         let spare = buckets.checked_mul(2 * Bucket::<K, V, Checked>::STEP + 1)?;
-        let slots = entries.checked_add(entries.min(AT_ONCE))?;
+        let slots = entries.checked_add(entries.min(MOVED_AT_ONCE))?;
         let slots = slots.checked_mul(2)?.checked_add(spare)?;
         let ends = buckets
             .min(slots / per)

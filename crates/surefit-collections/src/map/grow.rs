@@ -21,7 +21,7 @@ pub(super) const MOST: usize = 32;
 const FEWEST: usize = 10;
 
 /// The most entries that one insertion or removal looks at to split or merge buckets.
-pub(super) const AT_ONCE: usize = 64;
+pub(super) const MOVED_AT_ONCE: usize = 64;
 
 /// Buckets by which the directory may be too long before it is shortened.
 const SPARE: usize = 256;
@@ -111,8 +111,8 @@ impl<K: Send, V: Send, S: BuildHasher, N: Names> HashMap<K, V, S, N> {
         }
     }
 
-    /// Moves entries of the last bucket out of its origin: of the last [`AT_ONCE`] of the mixed
-    /// ones.
+    /// Moves entries of the last bucket out of its origin: of the last [`MOVED_AT_ONCE`] of the
+    /// mixed ones.
     fn split<H: ByteHeap<Names = N>>(&mut self, heap: &mut H)
     where
         K: Lookup<H, K>,
@@ -120,14 +120,14 @@ impl<K: Send, V: Send, S: BuildHasher, N: Names> HashMap<K, V, S, N> {
         let Some((last, origin)) = self.open() else {
             return;
         };
-        let low = self.mixed.saturating_sub(AT_ONCE);
+        let low = self.mixed.saturating_sub(MOVED_AT_ONCE);
         let seen = self.mixed - low;
         let bucket = self.bucket(heap, origin);
         let is_all = seen == bucket.len();
         let known = bucket.bits(low, seen, last.ilog2());
         let known = known.filter(|_| !(is_all && bucket.is_worn(last.ilog2())));
         // All hashes first: a hasher that panics changes nothing.
-        let mut hashes = [0; AT_ONCE];
+        let mut hashes = [0; MOVED_AT_ONCE];
         let leave = known.unwrap_or_else(|| self.leaving(heap, low, &mut hashes[..seen]));
         let mut target = core::mem::take(self.bucket_mut(heap, last));
         let mut source = core::mem::take(self.bucket_mut(heap, origin));
@@ -220,14 +220,14 @@ impl<K: Send, V: Send, S, N: Names> HashMap<K, V, S, N> {
         self.directory.len() > 1 && self.len < self.directory.len() * FEWEST
     }
 
-    /// Moves the last entries of the last bucket back to its origin, at most [`AT_ONCE`], and drops
-    /// the bucket if it has no more; whether it could. There are at least two buckets.
+    /// Moves the last entries of the last bucket back to its origin, at most [`MOVED_AT_ONCE`], and
+    /// drops the bucket if it has no more; whether it could. There are at least two buckets.
     pub(super) fn merge<H: ByteHeap<Names = N>>(&mut self, heap: &mut H) -> bool {
         let last = self.directory.len() - 1;
         let origin = Self::origin(last);
         let mut source = core::mem::take(self.bucket_mut(heap, last));
         let mut target = core::mem::take(self.bucket_mut(heap, origin));
-        let count = source.len().min(AT_ONCE);
+        let count = source.len().min(MOVED_AT_ONCE);
         let has_room = target.reserve(heap, count, self.is_small()).is_ok();
         if has_room {
             target.lower(source.shift().min(Self::last_level(last) - 1), origin);
