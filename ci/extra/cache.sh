@@ -4,7 +4,7 @@
 #   tests      2 to 6 min  warnings, tests, the release build, the load in its smallest form against every server that is installed
 #   benchmark  1 min       the server under redis-cli and redis-benchmark
 #   redis-py   3 min       the tests of commands that the client library redis-py brings along, in both versions of the protocol
-#   measure    5 min a round, after builds   payload of MIB (64): this cache, std's containers with the system's malloc and with libsurefit_malloc.so, and
+#   measure    6 min a round, after builds   payload of MIB (64): this cache, std's containers with the system's malloc and with libsurefit_malloc.so, and
 #                          Redis that defragments, with its own jemalloc and with our hint, all of them in each of ROUNDS (3) rounds
 # usage: cache.sh [PART…]     the first three if none is given. DONE=FOLDER: parts that passed leave a file there, and are left out the next time;
 #                             `measure` writes load.txt (the table), load.json and load.svg to OUT (target/cache-load), and keeps what it builds in BUILT

@@ -70,7 +70,8 @@ struct Options {
     #[arg(long, value_name = "FILE")]
     program: Option<PathBuf>,
     /// How long a server may give memory back before it is measured, in milliseconds, at most: it
-    /// is measured when its memory has stayed the same for that of the size.
+    /// is measured when its memory has stayed the same for half of that time, but not earlier than
+    /// the size says. A Redis that defragments may pause for seconds.
     #[arg(long)]
     settle_ms: Option<u64>,
     /// A folder for load.json, load.txt (the table) and load.svg, written anew after each server.
@@ -89,7 +90,9 @@ impl Options {
             budget: self.budget_mb.unwrap_or(budget_mb) << 20,
             first_bytes: self.first_bytes,
             steady,
-            stable_ms: settle_ms,
+            stable_ms: self
+                .settle_ms
+                .map_or(settle_ms, |most| settle_ms.max(most / 2)),
             settle_ms: self.settle_ms.unwrap_or(settle_ms),
         }
     }
