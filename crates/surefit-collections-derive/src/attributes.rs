@@ -38,6 +38,25 @@ pub(crate) fn is_skipped(attributes: &[Attribute]) -> Result<bool> {
     Ok(skip)
 }
 
+/// Whether a type with these attributes is packed.
+pub(crate) fn is_packed(attributes: &[Attribute]) -> bool {
+    let mut packed = false;
+    for repr in attributes.iter().filter(|it| it.path().is_ident("repr")) {
+        // What is no list of words is the compiler's to refuse.
+        let _ = repr.parse_nested_meta(|meta| {
+            packed |= meta.path.is_ident("packed");
+            // `packed(2)`, `align(8)`
+            if meta.input.peek(syn::token::Paren) {
+                let in_brackets;
+                syn::parenthesized!(in_brackets in meta.input);
+                in_brackets.parse::<syn::LitInt>()?;
+            }
+            Ok(())
+        });
+    }
+    packed
+}
+
 /// Calls `read` for each argument of `#[release(…)]`.
 fn each(
     attributes: &[Attribute],

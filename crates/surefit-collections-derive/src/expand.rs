@@ -26,7 +26,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use syn::{Data, DeriveInput, Error, Fields, GenericParam, Path, Result, Type, parse_quote};
 
-use crate::attributes::{is_skipped, path};
+use crate::attributes::{is_packed, is_skipped, path};
 
 /// Generates the implementation for a type.
 ///
@@ -163,6 +163,14 @@ fn implementation(
     }
     let (parameters, _, demands) = generics.split_for_impl();
     let (_, arguments, _) = input.generics.split_for_impl();
+    let belongs_to = quote! {
+        fn belongs_to(&self, #value: &#heap) -> ::core::primitive::bool {
+            let _ = #value;
+            match *self { #asked }
+        }
+    };
+    // Fields of a packed type have no references.
+    let belongs_to = (!is_packed(&input.attrs)).then_some(belongs_to);
     quote! {
         #[automatically_derived]
         #[allow(non_camel_case_types, private_bounds, single_use_lifetimes)]
@@ -175,10 +183,7 @@ fn implementation(
                 match self { #arms }
             }
 
-            fn belongs_to(&self, #value: &#heap) -> ::core::primitive::bool {
-                let _ = #value;
-                match *self { #asked }
-            }
+            #belongs_to
         }
     }
 }

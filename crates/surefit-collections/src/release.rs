@@ -38,9 +38,11 @@ pub trait Release<H: ?Sized>: Sized {
     }
 
     /// Whether the value may be released into this heap: `false` if what it owns is of another one,
-    /// for which [`Release::release`] panics. While a panic unwinds, a container releases only what
-    /// belongs to its heap, since a second panic would end the process; the rest leaks. `true` is
-    /// right for a value that owns nothing.
+    /// for which [`Release::release`] panics. A container asks, while a panic unwinds, before it
+    /// releases a key or a value that it was given, since a second panic would end the process;
+    /// what is of another heap leaks. `true` is right for a value that owns nothing. Containers
+    /// answer for their own object, not for those of their elements; [`Handle`] and [`Bytes`] do
+    /// not know.
     fn belongs_to(&self, heap: &H) -> bool {
         let _ = heap;
         true
@@ -85,8 +87,9 @@ impl<H: ?Sized, T: Release<H>> Release<H> for Option<T> {
     }
 }
 
-/// Releases a value when it is dropped, unless the value was taken out: so a panic of user code
-/// meanwhile leaks nothing. A value of another heap is left: its release would panic again.
+/// Releases a value when it is dropped, unless the value was taken out, as it is where nothing
+/// unwinds: so a panic of user code meanwhile leaks nothing. A value of another heap is left: its
+/// release would panic again.
 pub(crate) struct Later<'a, H: ?Sized, T: Release<H>> {
     value: Option<T>,
     pub(crate) heap: &'a mut H,
@@ -145,8 +148,7 @@ impl<H: ?Sized, T: Release<H>, U: Release<H>> Release<H> for (T, U) {
     #[inline]
     fn release(self, heap: &mut H) {
         let (first, second) = self;
-        let later = Later::new(second, heap);
-        first.release(later.heap);
+        release_and_keep(first, heap, second).release(heap);
     }
 
     fn belongs_to(&self, heap: &H) -> bool {

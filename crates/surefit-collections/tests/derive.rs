@@ -322,3 +322,31 @@ fn an_element_that_is_refused_is_given_back_or_released() {
     deque.free(&mut one);
     assert_eq!(one.live_blocks().count(), 0);
 }
+
+/// References to its fields do not compile.
+#[derive(Release)]
+#[repr(C, packed(2))]
+struct Packed {
+    number: u64,
+    name: Moving,
+}
+
+#[test]
+fn a_second_part_of_another_heap_panics_as_the_first_one_does() {
+    let (mut one, mut two) = (boxed(1 << 20, &DEFAULT), boxed(1 << 20, &DEFAULT));
+    for (first, second) in [(true, false), (false, true)] {
+        let of = |is_one| Moving::from_text(if is_one { &one } else { &two }, "x").expect("room");
+        let pair = Pair(of(first), of(second));
+        assert!(panics(|| pair.release(&mut one)), "{first}, {second}");
+    }
+    let mut map = HashMap::<u32, Moving, ByDefault>::default();
+    let foreign = Moving::from_text(&two, "x").expect("room");
+    map.insert(&mut one, 1, foreign).expect("room");
+    assert!(panics(|| map.free(&mut one)));
+    let name = Moving::from_text(&two, "x").expect("room");
+    let packed = Packed { number: 1, name };
+    assert_eq!({ packed.number }, 1);
+    packed.release(&mut two);
+    // Those of `two` above leaked, each in a panic.
+    assert_eq!(two.live_blocks().count(), 3);
+}
