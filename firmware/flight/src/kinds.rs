@@ -6,7 +6,7 @@ use surefit::RawHeap;
 use surefit::compact::shared::ShardedHeap;
 use surefit::freelist::{FirstFit, Tlsf};
 
-use crate::board::machine;
+use crate::board::{clock, machine};
 #[cfg(feature = "collector")]
 use crate::collected::Collected;
 use crate::fixed::Random;
@@ -133,8 +133,10 @@ pub fn on<V: Visit>(kind: Kind, regions: Regions<'_>, load: &Load, visit: V) -> 
     let mut visited = None;
     machine::interrupted(
         &mut move || {
-            mailbox.serve(&radio);
-            500 + random.below(20_000)
+            clock::handle(|| {
+                mailbox.serve(&radio);
+                500 + random.below(20_000)
+            })
         },
         || visited = Some(visit.visit(instances)),
     );

@@ -7,6 +7,7 @@ use surefit::Refused;
 use surefit::compact::Bytes;
 use surefit::compact::shared::{Local, ShardedHeap};
 
+use crate::board::clock::handle;
 use crate::board::machine::in_handler;
 use crate::load::{Load, PAGE, PROCESSES};
 use crate::plan::{Covers, Lock, layout};
@@ -85,13 +86,14 @@ fn interrupted<M: Memory + ?Sized>(
 ) -> Option<Heard<M::Name>> {
     let mut heard = None;
     if pays() {
-        in_handler(&mut || {
+        let mut hear = || {
             let mut it = Heard::by(len, || memory.allocate(process, len));
             if let Ok(name) = &mut it.result {
                 memory.write(name, 0, &packet(len)[..len]);
             }
             heard = Some(it);
-        });
+        };
+        in_handler(&mut || handle(&mut hear));
     }
     heard
 }

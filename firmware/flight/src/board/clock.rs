@@ -70,12 +70,13 @@ pub fn timed<R>(work: impl FnOnce() -> R) -> (R, u32) {
     (result, watch.instructions())
 }
 
-/// Runs what a handler does: its instructions are not those of whom it interrupts. Handlers do not
-/// interrupt each other.
-#[cfg(target_os = "none")]
-pub fn in_handler<R>(handler: impl FnOnce() -> R) -> R {
-    let (result, instructions) = timed(handler);
-    HANDLERS.add(instructions);
+/// Does what a handler does, in it: its instructions are not those of whom it interrupts. Handlers
+/// do not interrupt each other.
+pub fn handle<R>(work: impl FnOnce() -> R) -> R {
+    let _watch = Stopwatch::start();
+    let result = work();
+    #[cfg(target_os = "none")]
+    HANDLERS.add(_watch.instructions());
     result
 }
 

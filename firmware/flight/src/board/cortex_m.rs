@@ -11,8 +11,6 @@ use cortex_m::{asm, interrupt};
 use cortex_m_rt::exception;
 use critical_section::Mutex;
 
-use super::clock;
-
 /// The board's timers (CMSDK APB), each of 32 bits: 671 million instructions, and so many periods
 /// that no call is as long. (The processor's own timer has 24 bits, which is less than a period.)
 const RADIO: Timer = Timer(0x4000_0000);
@@ -171,6 +169,6 @@ unsafe fn DefaultHandler(number: i16) {
     let work = critical_section::with(|section| WORK.borrow(section).get());
     if let Some(Work(work)) = work {
         // SAFETY: W1.
-        arm(clock::in_handler(|| unsafe { (*work)() }));
+        arm(unsafe { (*work)() });
     }
 }

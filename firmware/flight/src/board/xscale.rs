@@ -4,8 +4,6 @@
 use core::arch::{asm, global_asm};
 use core::sync::atomic::{Ordering, compiler_fence};
 
-use super::clock;
-
 // What fences call on a processor without an instruction for them; no library provides it here. The
 // only core sees its own accesses in order, and the call keeps the compiler from changing it.
 global_asm!(
@@ -102,7 +100,7 @@ pub unsafe fn enable_interrupts() {
 /// Runs `work` as the handler of an interrupt does: interrupts are off.
 pub fn in_handler(work: &mut dyn FnMut()) {
     let were_on = disable_interrupts();
-    clock::in_handler(work);
+    work();
     if were_on {
         // SAFETY: they were on, so no critical section was left.
         unsafe { enable_interrupts() };
