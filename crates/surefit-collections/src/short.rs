@@ -6,6 +6,10 @@ use surefit_compact::branded::{BrandedBytes, BrandedName};
 use surefit_compact::{Bytes, BytesName};
 
 /// A name without the length of its object, which `Bytes` has too.
+#[allow(
+    unreachable_pub,
+    reason = "the bound of a hidden type; Rust 1.85 does not count that as reached"
+)]
 pub trait ShortName<Bytes> {
     /// A second name of the object, with its length.
     ///
