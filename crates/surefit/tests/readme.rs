@@ -186,7 +186,7 @@ fn containers_in_a_heap() -> Done {
     use surefit::collections::{HashMap, String, Vec};
     use surefit::compact::{Config, Heap, Wide};
 
-    static CONFIG: Config = Config::DEFAULT;
+    static CONFIG: Config = Config::CONTAINERS;
     let mut heap = Heap::<Wide>::boxed(1 << 20, &CONFIG)?;
 
     let mut records = HashMap::with_hasher(std::hash::RandomState::new());
@@ -216,7 +216,7 @@ fn a_queue_and_a_cache_in_a_heap() -> Done {
         tries: u32,
     }
 
-    static CONFIG: Config = Config::DEFAULT;
+    static CONFIG: Config = Config::CONTAINERS;
     let mut heap = Heap::<Wide>::boxed(256 << 10, &CONFIG)?;
 
     let mut jobs = VecDeque::new();
