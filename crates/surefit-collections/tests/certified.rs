@@ -6,7 +6,8 @@ use std::hash::BuildHasher;
 use std::num::NonZeroUsize;
 
 use common::{
-    ByConstant, ByDefault, ByNumber, DEFAULT, NO_PIECES, Numbers, PIECES, SMALL_PIECES, TINY, boxed,
+    ByConstant, ByDefault, ByNumber, CONTAINERS, DEFAULT, NO_PIECES, Numbers, PIECES, SMALL_PIECES,
+    TINY, boxed,
 };
 use surefit_collections::{BTreeMap, HashMap, LruCache, Release, Vec as MovingVec, VecDeque};
 use surefit_compact::certify::{Demand, heap_bytes};
@@ -36,6 +37,8 @@ fn certified<W: Width, S: BuildHasher + Default + Clone>(config: &'static Config
 fn a_certified_heap_never_refuses_its_map() {
     for most in [1, 10, 100, 1000, 4000] {
         certified::<Wide, ByDefault>(&DEFAULT, most);
+        certified::<Wide, ByDefault>(&CONTAINERS, most);
+        certified::<Wide, ByConstant>(&CONTAINERS, most.min(400));
         certified::<Wide, ByDefault>(&PIECES, most);
         certified::<Wide, ByConstant>(&DEFAULT, most.min(400));
         certified::<Wide, ByConstant>(&PIECES, most.min(400));
@@ -135,7 +138,7 @@ fn a_certified_heap_never_refuses_its_vector() {
         vec.free(&mut heap);
         assert_eq!(heap.live_blocks().count(), 0);
     }
-    for config in [&DEFAULT, &SMALL_PIECES] {
+    for config in [&DEFAULT, &CONTAINERS, &SMALL_PIECES] {
         for most in [1, 7, 100, 1000, 20_000] {
             vector(config, most, 7_u8);
             vector(config, most, 7_u64);
@@ -189,7 +192,7 @@ fn a_certified_heap_never_refuses_its_deque() {
         deque.free(&mut heap);
         assert_eq!(heap.live_blocks().count(), 0);
     }
-    for config in [&DEFAULT, &SMALL_PIECES, &NO_PIECES] {
+    for config in [&DEFAULT, &CONTAINERS, &SMALL_PIECES, &NO_PIECES] {
         let largest = [5000, 800][usize::from(config.piece_bytes().is_none())];
         for most in [1, 2, 7, 100, largest] {
             deque::<Wide, _>(config, most, 7_u8);
@@ -231,6 +234,7 @@ fn a_certified_heap_never_refuses_its_cache() {
     }
     for most in [1, 10, 100, 1000, 4000] {
         cache::<Wide, ByDefault>(&DEFAULT, most);
+        cache::<Wide, ByDefault>(&CONTAINERS, most);
         cache::<Wide, ByDefault>(&PIECES, most);
         cache::<Wide, ByConstant>(&DEFAULT, most.min(400));
         cache::<Narrow, ByDefault>(&TINY, most.min(800));
@@ -267,7 +271,7 @@ fn a_certified_heap_never_refuses_its_ordered_map() {
         map.free(&mut heap);
         assert_eq!(heap.live_blocks().count(), 0);
     }
-    for config in [&DEFAULT, &SMALL_PIECES, &NO_PIECES] {
+    for config in [&DEFAULT, &CONTAINERS, &SMALL_PIECES, &NO_PIECES] {
         for most in [1, 10, 31, 32, 100, 1000, 4000] {
             map::<Wide, u64>(config, most, 7);
             map::<Wide, ()>(config, most, ());

@@ -4,10 +4,10 @@ mod common;
 
 use std::collections::VecDeque;
 
-use common::{DEFAULT, Element, NO_PIECES, Numbers, PIECES, SMALL_PIECES};
+use common::{CONTAINERS, DEFAULT, Element, NO_PIECES, Numbers, PIECES, SMALL_PIECES};
 use common::{boxed, narrow, with_refusals};
 use surefit_collections::{ByteHeap, Release, TryClone, VecDeque as Moving};
-use surefit_compact::{BoxedHeap, Config, Full, Handle, Heap};
+use surefit_compact::{BoxedHeap, Full, Handle, Heap};
 use surefit_core::Refused;
 
 /// Random calls on a deque and on one of the standard library.
@@ -161,7 +161,6 @@ macro_rules! scripts {
 
 #[test]
 fn a_deque_does_what_one_of_the_standard_library_does() {
-    static CONTAINERS: Config = Config::CONTAINERS;
     for config in [&DEFAULT, &SMALL_PIECES, &CONTAINERS] {
         let mut heap = boxed(1 << 20, config);
         scripts!(&mut heap, |heap| assert_eq!(heap.check(), Ok(())), 720, 900);

@@ -57,31 +57,15 @@ impl Config {
     /// ```
     #[cfg(all(feature = "holes", feature = "many-classes"))]
     #[cfg_attr(docsrs, doc(cfg(all(feature = "holes", feature = "many-classes"))))]
-    pub const LEAN: Self = Self::of_lean_pages();
-
-    #[cfg(all(feature = "holes", feature = "many-classes"))]
-    const fn of_lean_pages() -> Self {
-        let geometry = Geometry::new(&GeometrySpec {
+    pub const LEAN: Self = Self::with_default_bound(
+        &GeometrySpec {
             page_bytes: 8 << 10,
             spacing: Spacing::Fraction(16),
             tail: Tail::BackReferences { bytes: 3 },
             ..GeometrySpec::DEFAULT
-        });
-        let Ok(geometry) = geometry else {
-            panic!("the partitioning is valid")
-        };
-        let Ok(config) = Self::new(geometry, Bound::DEFAULT) else {
-            panic!("the bound is valid")
-        };
-        Self {
-            piece_bytes: if cfg!(feature = "pieces") {
-                Some(1 << 10)
-            } else {
-                None
-            },
-            ..config
-        }
-    }
+        },
+        Some(1 << 10),
+    );
 
     /// For heaps of containers (`surefit-collections`): 8 KiB pages, classes at 1/8 spacing, the
     /// default hole bound, byte objects over 8 KiB in pieces of 8 KiB.
@@ -91,25 +75,27 @@ impl Config {
     /// found faster.
     #[cfg(all(feature = "holes", feature = "many-classes"))]
     #[cfg_attr(docsrs, doc(cfg(all(feature = "holes", feature = "many-classes"))))]
-    pub const CONTAINERS: Self = Self::of_pieces_of_a_page();
-
-    #[cfg(all(feature = "holes", feature = "many-classes"))]
-    const fn of_pieces_of_a_page() -> Self {
-        let geometry = Geometry::new(&GeometrySpec {
+    pub const CONTAINERS: Self = Self::with_default_bound(
+        &GeometrySpec {
             page_bytes: 8 << 10,
             ..GeometrySpec::DEFAULT
-        });
-        let Ok(geometry) = geometry else {
+        },
+        None,
+    );
+
+    #[cfg(all(feature = "holes", feature = "many-classes"))]
+    const fn with_default_bound(spec: &GeometrySpec<'_>, pieces_of: Option<usize>) -> Self {
+        let Ok(geometry) = Geometry::new(spec) else {
             panic!("the partitioning is valid")
         };
         let Ok(config) = Self::new(geometry, Bound::DEFAULT) else {
             panic!("the bound is valid")
         };
         Self {
-            piece_bytes: if cfg!(feature = "pieces") {
-                Some(config.large_bytes)
-            } else {
-                None
+            piece_bytes: match pieces_of {
+                _ if !cfg!(feature = "pieces") => None,
+                Some(bytes) => Some(bytes),
+                None => Some(config.large_bytes),
             },
             ..config
         }

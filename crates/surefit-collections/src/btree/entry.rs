@@ -42,7 +42,7 @@ impl<K, V, N: Names> BTreeMap<K, V, N> {
     ///
     /// # Panics
     /// If the map has an object of another heap; if the comparison of keys, or the release of the
-    /// new key panics. The key is released.
+    /// new key panics. The key is released, unless it is of another heap.
     pub fn entry<'a, H: ByteHeap<Names = N>>(
         &'a mut self,
         heap: &'a mut H,

@@ -41,8 +41,8 @@ impl<K, V, S: BuildHasher, N: Names> HashMap<K, V, S, N> {
     /// The entry of a key. If it is there, the new key is released.
     ///
     /// # Panics
-    /// If the hasher, the comparison of keys, or the release of the new key panics: the key is
-    /// released.
+    /// If the map has an object of another heap; if the hasher, the comparison of keys, or the
+    /// release of the new key panics. The key is released, unless it is of another heap.
     pub fn entry<'a, H: ByteHeap<Names = N>>(
         &'a mut self,
         heap: &'a mut H,

@@ -27,6 +27,9 @@ pub(crate) static PIECES: Config = match Config::DEFAULT.with_pieces(Some(256)) 
 /// Pages of 1 KiB.
 pub(crate) static TINY: Config = Config::TINY;
 
+/// What the page of the containers recommends.
+pub(crate) static CONTAINERS: Config = Config::CONTAINERS;
+
 pub(crate) static NO_PIECES: Config = match Config::DEFAULT.with_pieces(None) {
     Ok(config) => config,
     Err(_) => panic!("no pieces"),

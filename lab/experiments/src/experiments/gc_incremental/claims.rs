@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn an_order_pays_if_it_is_faster_than_as_found() {
+    fn an_order_pays_if_it_is_faster_than_that_of_allocation() {
         let found = promoted(promotions::made(|_, order| match order {
             Order::Allocated => 100,
             Order::Rising => 90,

@@ -30,7 +30,7 @@ fn plot(found: &Found, heap: &InHeap) -> Plot {
 }
 
 fn line(heap: &InHeap, kind: Kind) -> Series {
-    let run = heap.runs.iter().find(|run| run.kind == kind);
+    let run = heap.run(kind);
     let points = WINDOWS
         .iter()
         .filter_map(|&window| Some((window as f64, 100.0 * run?.utilisation(window)?)));
